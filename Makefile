@@ -1,0 +1,61 @@
+# The commands of a contributor. Each makes what it needs: a virtual environment in .venv, an
+# editable install with the extra of the same name, and the plugins of plugins/.
+
+PYTHON  ?= python3
+VENV    ?= .venv
+WORKERS ?= 2
+
+BIN     := $(VENV)/bin
+PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
+SOURCES := $(wildcard plugins/*/src)
+
+.PHONY: demo test lint format docs bench clean help
+.NOTPARALLEL: # two targets must not run pip in one environment at once
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo     a short tour, on the terminal"
+	@echo "make test     tests and doctests of kernreg and of the plugins"
+	@echo "make lint     ruff and mypy"
+	@echo "make format   let ruff rewrite the layout and the fixable findings"
+	@echo "make docs     the documentation as HTML, in docs/_build/html"
+	@echo "make bench    the asv benchmarks"
+	@echo "make clean    remove everything the targets above have made"
+
+demo: $(VENV)/.extra-plot
+	$(BIN)/python -m kernreg.demo
+
+test: $(VENV)/.extra-test
+	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+lint: $(VENV)/.extra-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy kernreg
+	set -e; for source in $(SOURCES); do $(BIN)/mypy $$source; done
+
+format: $(VENV)/.extra-lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.extra-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+bench: $(VENV)/.extra-bench
+	cd asv_benchmarks && ../$(BIN)/python -m asv run --python=same $(ASV_ARGS)
+
+clean:
+	rm -rf $(VENV) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf asv_benchmarks/results asv_benchmarks/html asv_benchmarks/env
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp per extra: a repeated make installs nothing until a pyproject.toml changes.
+$(VENV)/.extra-%: pyproject.toml $(addsuffix /pyproject.toml,$(PLUGINS)) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]' $(PLUGINS:%=-e ./%)
+	@touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "kernreg needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
