@@ -1,0 +1,56 @@
+"""``kernreg list``: what is there, without importing any of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from kernreg.cli.output import console, styled, write_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from kernreg.registry import Entry
+
+KINDS = ("kernel", "solver", "ensembler", "engine")
+
+
+def listing(kind: str | None = None) -> list[Entry]:
+    """Return the entries of one kind, or of all, ordered by kind and name."""
+    from kernreg import available
+
+    return sorted(
+        available(kind), key=lambda entry: (KINDS.index(entry.kind), entry.name, entry.distribution or "")
+    )
+
+
+def table(entries: Sequence[Entry]) -> Table:
+    """Lay entries out as a table, with reasons only where there are any."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    with_reasons = any(entry.reason for entry in entries)
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ["kind", "name", "distribution", "version", "status", *["reason"] * with_reasons]:
+        grid.add_column(heading, overflow="fold")
+    for entry in entries:
+        reason = [escape(entry.reason or "")] * with_reasons
+        origin = escape(entry.distribution or entry.origin)
+        grid.add_row(
+            entry.kind, escape(entry.name), origin, entry.version or "", styled(entry.status), *reason
+        )
+    return grid
+
+
+@click.command("list")
+@click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, with every field.")
+def command(kind: str | None, as_json: bool) -> None:
+    """List kernels, solvers, ensemblers and engines, and where each comes from."""
+    entries = listing(kind)
+    if as_json:
+        write_json(entries)
+    else:
+        console().print(table(entries))

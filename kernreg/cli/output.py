@@ -1,0 +1,57 @@
+"""Where text goes: a rich console on a terminal, plain unwrapped text in a pipe."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: In a pipe there is no terminal to fit into; tables are only as wide as their text, up to this.
+PIPE_WIDTH = 200
+
+#: One style per plugin status and per verdict, wherever they are printed.
+STYLES = {
+    "available": "green",
+    "loaded": "green",
+    "held": "green",
+    "broken": "bold red",
+    "conflicting": "bold red",
+    "incompatible": "bold red",
+    "blocked": "yellow",
+    "not applicable": "dim",
+}
+
+
+def console() -> Console:
+    """Return a console on standard output."""
+    from rich.console import Console
+
+    probe = Console(highlight=False)
+    return probe if probe.is_terminal else Console(highlight=False, width=PIPE_WIDTH)
+
+
+def styled(word: str) -> str:
+    """Return a status or verdict in rich markup, in its colour."""
+    style = STYLES.get(word)
+    return f"[{style}]{word}[/]" if style else word
+
+
+def plain(value: Any) -> Any:
+    """Turn records into what JSON can hold."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)
+
+
+def write_json(value: Any) -> None:
+    """Write records to standard output as JSON."""
+    click.echo(json.dumps(plain(value), indent=2, ensure_ascii=False))

@@ -1,0 +1,51 @@
+"""The conformance kit: laws that every kernel, solver and ensembler keeps, built in or not.
+
+    laws.py             a law, a book of laws, LawViolation
+    arrays.py           comparing arrays, showing the entry where they differ
+    kernel_case.py      a kernel under test, with random samples
+    kernel_values.py      laws about its numbers
+    kernel_objects.py     laws about the object
+    estimators.py       laws about parameters, shared by
+    solvers.py            the laws of solvers and
+    ensemblers.py         the laws of ensemblers
+    kit.py              the functions below
+
+In a plugin's test suite::
+
+    from kernreg.testing import parametrize_with_checks
+    from my_plugin import my_kernel
+
+    @parametrize_with_checks([my_kernel, my_kernel(sigma=0.1)])
+    def test_laws(check):
+        check()
+
+and from the command line: ``kernreg check my-plugin``. Nothing in the core imports this package.
+"""
+
+from __future__ import annotations
+
+from kernreg.testing.kit import (
+    check_ensembler,
+    check_kernel,
+    check_solver,
+    ensembler_checks,
+    kernel_checks,
+    parametrize_with_checks,
+    solver_checks,
+    verdicts,
+)
+from kernreg.testing.laws import Check, LawViolation, Verdict
+
+__all__ = [
+    "Check",
+    "LawViolation",
+    "Verdict",
+    "check_ensembler",
+    "check_kernel",
+    "check_solver",
+    "ensembler_checks",
+    "kernel_checks",
+    "parametrize_with_checks",
+    "solver_checks",
+    "verdicts",
+]

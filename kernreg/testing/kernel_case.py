@@ -1,0 +1,96 @@
+"""A kernel or a kernel family under test, with random samples that it accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernreg.testing.laws import LawBook, fail
+
+KERNEL_LAWS = LawBook("kernel")
+
+# Different, so that a transposed result cannot pass for the right one by its shape.
+ROWS, COLUMNS = 13, 9
+
+
+@dataclass(frozen=True)
+class KernelCase:
+    """A kernel or a kernel family under test.
+
+    Parameters
+    ----------
+    declared : KernelFamily or Kernel
+        The object whose declarations (``symmetric``, ``definite``, ``normalize``) are put to the test.
+    samples : callable, optional
+        ``samples(rng, n)`` returns n valid samples. Default: those of the family's ``example``.
+    seed : int
+        Seed of the random data.
+    """
+
+    declared: Any
+    samples: Callable[[np.random.Generator, int], Any] | None = None
+    seed: int = 0
+
+    @property
+    def subject(self) -> str:
+        """``kernel`` and the name of the family or the spec of the kernel."""
+        return f"kernel {self.declared.name if self.is_family else self.declared!r}"
+
+    @property
+    def is_family(self) -> bool:
+        """Whether the object makes kernels, rather than being one."""
+        return getattr(self.declared, "__kernreg_kernel__", False) is True
+
+    @property
+    def family(self) -> Any:
+        """The family, or None for a kernel that was combined from others."""
+        return self.declared if self.is_family else getattr(self.declared, "family", None)
+
+    @property
+    def inputs(self) -> str:
+        """What the samples are: ``"real"``, ``"nonnegative"``, ``"distribution"`` or ``"index"``."""
+        return getattr(self.family, "inputs", None) or "real"
+
+    @property
+    def normalized(self) -> bool:
+        """Whether values depend on the reference set they are normalised over."""
+        return getattr(self.declared, "normalize", None) is not None
+
+    def draw(self, n: int, draw: int = 0) -> tuple[Any, Any]:
+        """Return a kernel and n random samples for it; another `draw` gives other samples."""
+        rng = np.random.default_rng([self.seed, draw])
+        if self.samples is not None:
+            kernel = self.declared() if self.is_family else self.declared
+            X = self.samples(rng, n)
+        else:
+            example = getattr(self.family, "example", None)
+            if example is None:
+                fail(
+                    "no samples to try it on: its family has no example(rng, n). "
+                    "Pass samples=, a function of (rng, n) that returns n valid samples"
+                )
+            kernel, X = example(rng, n)
+            if not self.is_family:
+                kernel = self.declared
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if X.shape[0] != n:
+            fail(f"example(rng, {n}) returned {X.shape[0]} samples, expected {n}")
+        return kernel, X
+
+    def pair(self, draw: int = 0) -> tuple[Any, Any, Any]:
+        """Return a kernel, ROWS samples X and COLUMNS other samples Z."""
+        kernel, both = self.draw(ROWS + COLUMNS, draw)
+        return kernel, both[:ROWS], both[ROWS:]
+
+    def bound_pair(self, draw: int = 0) -> tuple[Any, Any, Any]:
+        """Like `pair`, with a row-normalised kernel bound to Z, so that its values are those of pairs."""
+        kernel, X, Z = self.pair(draw)
+        return (kernel.bind(Z) if self.normalized else kernel), X, Z
+
+
+def unless_normalized(case: KernelCase) -> str | None:
+    """Excuse kernels whose values depend on the reference set."""
+    return "its values depend on the set they are normalised over" if case.normalized else None

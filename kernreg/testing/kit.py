@@ -1,0 +1,210 @@
+"""The kit as its users see it: check one object, iterate over its checks, or hand them to pytest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+# The two modules of kernel laws enter their laws into the book when they are imported.
+from kernreg.testing import kernel_objects, kernel_values  # noqa: F401  imported for that effect
+from kernreg.testing.ensemblers import ENSEMBLER_LAWS, EnsemblerCase
+from kernreg.testing.kernel_case import KERNEL_LAWS, KernelCase
+from kernreg.testing.laws import Check, LawBook, Verdict
+from kernreg.testing.solvers import SOLVER_LAWS, SolverCase
+
+Samples = Callable[[np.random.Generator, int], Any]
+
+
+def kind_of(obj: Any) -> str:
+    """Tell a kernel, a solver and an ensembler apart by what they can do.
+
+    Examples
+    --------
+    >>> class Mean:
+    ...     def fit(self, views, y): ...
+    ...     def merge(self, views): ...
+    >>> kind_of(Mean)
+    'ensembler'
+    """
+    if getattr(obj, "__kernreg_kernel__", False) is True or (callable(obj) and hasattr(obj, "symmetric")):
+        return "kernel"
+    if hasattr(obj, "fit") and hasattr(obj, "merge"):
+        return "ensembler"
+    if hasattr(obj, "fit") and hasattr(obj, "get_params"):
+        return "solver"
+    raise TypeError(
+        f"the kit has no laws for {obj!r}; it accepts kernels and kernel families, solvers (fit, get_params) "
+        "and ensemblers (fit, merge), as classes or objects"
+    )
+
+
+def law_book(obj: Any, **options: Any) -> tuple[LawBook, Any]:
+    """Return the laws that apply to an object of its kind, and the case to apply them to."""
+    if isinstance(obj, str):
+        from kernreg import make_kernel
+
+        obj = make_kernel(obj)
+    kind = kind_of(obj)
+    if kind == "kernel":
+        return KERNEL_LAWS, KernelCase(obj, **options)
+    if kind == "solver":
+        return SOLVER_LAWS, SolverCase(obj, **options)
+    return ENSEMBLER_LAWS, EnsemblerCase(obj, **options)
+
+
+def verdicts(obj: Any, **options: Any) -> Iterator[Verdict]:
+    """Check every law of an object's kind and say what became of each; never raises for a broken law."""
+    book, case = law_book(obj, **options)
+    return book.verdicts(case)
+
+
+def kernel_checks(kernel: Any, *, samples: Samples | None = None, seed: int = 0) -> Iterator[Check]:
+    """Iterate over the checks of a kernel, a kernel family or a kernel spec; call each to run it.
+
+    Parameters
+    ----------
+    kernel : KernelFamily, Kernel or str
+    samples : callable, optional
+        ``samples(rng, n)`` returns n valid samples. Needed only where the family's ``example`` does not fit.
+    seed : int
+        Seed of the random data.
+    """
+    book, case = law_book(kernel, samples=samples, seed=seed)
+    return book.checks(case)
+
+
+def solver_checks(
+    solver: Any,
+    *,
+    data: Callable[[np.random.Generator, int], tuple[Any, Any]] | None = None,
+    seed: int = 0,
+) -> Iterator[Check]:
+    """Iterate over the checks of a solver class or a solver; call each to run it."""
+    return SOLVER_LAWS.checks(SolverCase(solver, data, seed))
+
+
+def ensembler_checks(
+    ensembler: Any,
+    *,
+    data: Callable[[np.random.Generator, int, int], tuple[dict[str, np.ndarray], Any]] | None = None,
+    seed: int = 0,
+) -> Iterator[Check]:
+    """Iterate over the checks of an ensembler class or an ensembler; call each to run it."""
+    return ENSEMBLER_LAWS.checks(EnsemblerCase(ensembler, data, seed))
+
+
+def check_kernel(kernel: Any, *, samples: Samples | None = None, seed: int = 0) -> None:
+    """Check a kernel, a kernel family or a kernel spec against every law of kernels.
+
+    Parameters
+    ----------
+    kernel : KernelFamily, Kernel or str
+    samples : callable, optional
+        ``samples(rng, n)`` returns n valid samples. Needed only where the family's ``example`` does not fit.
+    seed : int
+        Seed of the random data.
+
+    Raises
+    ------
+    LawViolation
+        Names the law, the kernel and a counter-example.
+
+    Examples
+    --------
+    >>> from kernreg.testing import check_kernel
+    >>> check_kernel("rbf(sigma=2.0)")
+    """
+    for check in kernel_checks(kernel, samples=samples, seed=seed):
+        check()
+
+
+def check_solver(
+    solver: Any,
+    *,
+    data: Callable[[np.random.Generator, int], tuple[Any, Any]] | None = None,
+    seed: int = 0,
+    sklearn: bool = False,
+) -> None:
+    """Check a solver class, or a solver with its parameters, against every law of solvers.
+
+    Parameters
+    ----------
+    solver : class or estimator
+    data : callable, optional
+        ``data(rng, n)`` returns ``(X, y)``. Default: Gaussian samples, two classes or a real target.
+    seed : int
+        Seed of the random data.
+    sklearn : bool
+        Also run scikit-learn's own ``check_estimator``, which takes several seconds.
+
+    Raises
+    ------
+    LawViolation
+        Names the law, the solver and a counter-example.
+    """
+    for check in solver_checks(solver, data=data, seed=seed):
+        check()
+    if sklearn:
+        from sklearn.utils.estimator_checks import check_estimator
+
+        check_estimator(SolverCase(solver).make())
+
+
+def check_ensembler(
+    ensembler: Any,
+    *,
+    data: Callable[[np.random.Generator, int, int], tuple[dict[str, np.ndarray], Any]] | None = None,
+    seed: int = 0,
+) -> None:
+    """Check an ensembler class, or an ensembler with its parameters, against every law of ensemblers.
+
+    Parameters
+    ----------
+    ensembler : class or object
+    data : callable, optional
+        ``data(rng, n, classes)`` returns ``(views, y)``. Default: two views named source and target.
+    seed : int
+        Seed of the random data.
+
+    Raises
+    ------
+    LawViolation
+        Names the law, the ensembler and a counter-example.
+    """
+    for check in ensembler_checks(ensembler, data=data, seed=seed):
+        check()
+
+
+def parametrize_with_checks(objects: Iterable[Any]) -> Any:
+    """Decorate a pytest function so that it runs once for every law of every object.
+
+    Parameters
+    ----------
+    objects : iterable
+        Kernels, kernel families, kernel specs, solvers and ensemblers, in any mixture. Where an object needs
+        its own samples, give the checks themselves: ``*kernel_checks(k, samples=...)``.
+
+    Returns
+    -------
+    pytest.MarkDecorator
+        The function takes one argument named ``check`` and calls it.
+
+    Examples
+    --------
+    >>> from kernreg.testing import parametrize_with_checks
+    >>> @parametrize_with_checks(["rbf", "rbf(sigma=3.0)"])
+    ... def test_laws(check):
+    ...     check()
+    """
+    import pytest  # only test suites call this, and only they need pytest
+
+    checks: list[Check] = []
+    for obj in objects:
+        if isinstance(obj, Check):
+            checks.append(obj)
+        else:
+            book, case = law_book(obj)
+            checks.extend(book.checks(case))
+    return pytest.mark.parametrize("check", [pytest.param(check, id=check.id) for check in checks])
