@@ -1,0 +1,60 @@
+"""Kernel methods where a kernel is one line of mathematics and every solver runs on it.
+
+>>> import kernreg as kr
+>>> sorted(entry.name for entry in kr.available("kernel"))  # doctest: +SKIP
+['adjacency', 'cauchy', 'chi2', ...]
+
+The public names are those in ``__all__``. Each is imported from its home module the first time it is
+used, so that ``import kernreg`` stays fast and pulls in no numerical package.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "__version__",
+    "available",
+    "config_context",
+    "get_config",
+    "kernel",
+    "make_ensembler",
+    "make_kernel",
+    "make_solver",
+    "register",
+    "set_config",
+]
+
+if TYPE_CHECKING:
+    from kernreg.config import config_context, get_config, set_config
+    from kernreg.factory import available, make_ensembler, make_kernel, make_solver, register
+    from kernreg.kernels import kernel
+
+_HOMES = {
+    "available": "kernreg.factory",
+    "config_context": "kernreg.config",
+    "get_config": "kernreg.config",
+    "kernel": "kernreg.kernels",
+    "make_ensembler": "kernreg.factory",
+    "make_kernel": "kernreg.factory",
+    "make_solver": "kernreg.factory",
+    "register": "kernreg.factory",
+    "set_config": "kernreg.config",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(
+            f"module 'kernreg' has no attribute {name!r}; its names are {', '.join(__all__)}"
+        )
+    value = globals()[name] = getattr(import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,332 @@
+"""Settings that are not part of any model: memory, threads, engine, progress bars, the cache directory.
+
+`set_config` changes them for the process, `config_context` for a block of code in the thread or task that
+runs it. The defaults come from the environment (KERNREG_MEMORY, KERNREG_THREADS, KERNREG_ENGINE,
+KERNREG_CACHE_DIR) the first time a setting is needed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from kernreg.errors import ConfigError
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+_DEFAULT_MEMORY = 0.5
+
+
+@dataclass(frozen=True)
+class Config:
+    """The settings in force, as `get_config` returns them.
+
+    Attributes
+    ----------
+    memory : int or float
+        The memory one computation may use: bytes (int), or a fraction of what is available (float).
+    threads : int or None
+        How many threads to use; None for all usable cores.
+    engine : str
+        The engine that runs row blocks, by name or spec.
+    progress : bool or None
+        Whether long work shows a progress bar; None for only on a terminal.
+    cache_dir : str or None
+        Where compiled code and data are kept; None for the user's cache directory.
+    """
+
+    memory: int | float = _DEFAULT_MEMORY
+    threads: int | None = None
+    engine: str = "local"
+    progress: bool | None = None
+    cache_dir: str | None = None
+
+    def memory_budget(self) -> int:
+        """The memory one computation may use now, in bytes.
+
+        >>> Config(memory=2_000_000).memory_budget()
+        2000000
+        """
+        if isinstance(self.memory, int):
+            return self.memory
+        return max(1, int(self.memory * available_memory()))
+
+    def thread_count(self) -> int:
+        """How many threads to use: as set, or one for each core this process may run on."""
+        return usable_cores() if self.threads is None else self.threads
+
+    def show_progress(self) -> bool:
+        """Whether to show a progress bar: as set, or if standard error is a terminal."""
+        if self.progress is not None:
+            return self.progress
+        return sys.stderr is not None and sys.stderr.isatty()
+
+    def cache_directory(self) -> Path:
+        """Where compiled code and data are kept; not created here."""
+        return Path(self.cache_dir) if self.cache_dir is not None else _user_cache()
+
+
+class Settings(TypedDict, total=False):
+    """What may be given to `set_config` and `config_context`."""
+
+    memory: str | int | float | None
+    threads: int | None
+    engine: str
+    progress: bool | None
+    cache_dir: str | os.PathLike[str] | None
+
+
+def get_config() -> Config:
+    """The settings in force here and now.
+
+    >>> with config_context(threads=2):
+    ...     get_config().threads
+    2
+    """
+    return replace(_process_config(), **_local.get())
+
+
+def set_config(**changes: Unpack[Settings]) -> None:
+    """Change settings for the whole process. A surrounding `config_context` goes first while it lasts.
+
+    Parameters
+    ----------
+    memory : str, int, float or None
+        The memory one computation may use: ``"2GB"``, ``"512MiB"``, ``"50%"``, a number of bytes (int), or a
+        fraction of the memory available (float, at most 1). None for the default, one half.
+    threads : int or None
+        How many threads to use; None for all usable cores.
+    engine : str
+        The engine that runs row blocks, by name or spec.
+    progress : bool or None
+        Whether long work shows a progress bar; None for only on a terminal.
+    cache_dir : path or None
+        Where compiled code and data are kept; None for the user's cache directory.
+
+    Raises
+    ------
+    ConfigError
+        If a setting is unknown or has a value that is not accepted; nothing is changed then.
+    """
+    global _process
+    _process = replace(_process_config(), **_checked(changes))
+
+
+@contextmanager
+def config_context(**changes: Unpack[Settings]) -> Iterator[Config]:
+    """Change settings inside a ``with`` block, in this thread or asynchronous task only.
+
+    Takes what `set_config` takes. A thread started inside the block begins with the settings of the process.
+
+    >>> with config_context(memory="1.5GB", threads=2) as config:
+    ...     config.memory
+    1500000000
+    """
+    token = _local.set({**_local.get(), **_checked(changes)})
+    try:
+        yield get_config()
+    finally:
+        _local.reset(token)
+
+
+def memory_budget() -> int:
+    """The memory one computation may use now, in bytes, by the settings in force."""
+    return get_config().memory_budget()
+
+
+# The state: the settings of the process (read from the environment when first needed), and what the
+# surrounding contexts change.
+_process: Config | None = None
+_local: ContextVar[dict[str, Any]] = ContextVar("kernreg_config", default={})  # noqa: B039 (never mutated)
+
+
+def _process_config() -> Config:
+    global _process
+    if _process is None:
+        changes = {}
+        for name in ("memory", "threads", "engine", "cache_dir"):
+            variable = f"KERNREG_{name.upper()}"
+            text = os.environ.get(variable, "").strip()
+            if text:
+                try:
+                    changes[name] = _ACCEPT[name](int(text) if name == "threads" and text.isdigit() else text)
+                except ConfigError as error:
+                    raise ConfigError(f"the environment variable {variable}: {error}") from None
+        _process = Config(**changes)
+    return _process
+
+
+def _checked(changes: Any) -> dict[str, Any]:
+    for name in changes:
+        if name not in _ACCEPT:
+            known = ", ".join(field.name for field in fields(Config))
+            close = difflib.get_close_matches(name, _ACCEPT, 1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise ConfigError(f"there is no setting {name!r}; the settings are {known}.{hint}")
+    return {name: _ACCEPT[name](value) for name, value in changes.items()}
+
+
+_UNITS = {"": 1, "B": 1} | {
+    prefix + end: base**power
+    for power, prefix in enumerate("KMGTP", start=1)
+    for end, base in (("B", 1000), ("", 1000), ("IB", 1024), ("I", 1024))
+}
+_SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(?:e(\d+))?\s*([KMGTP]?I?B?|%)$", re.IGNORECASE)
+
+
+def _memory(value: Any) -> int | float:
+    if value is None:
+        return _DEFAULT_MEMORY
+    amount = _read_size(value.strip()) if isinstance(value, str) else value
+    whole = _whole(amount)
+    if whole is not None and whole > 0:
+        return whole
+    if isinstance(amount, float) and 0 < amount <= 1:
+        return float(amount)
+    raise ConfigError(
+        f"memory={value!r} is not accepted; give a size such as '2GB' or '512MiB', a number of bytes (int), "
+        "a share of the available memory such as '50%' or 0.5 (float, at most 1), or None for one half"
+    )
+
+
+def _read_size(text: str) -> int | float | None:
+    match = _SIZE.match(text)
+    if match is None:
+        return None
+    number, exponent, unit = match[1], match[2], match[3].upper()
+    amount = float(number) * 10 ** min(int(exponent or 0), 30)
+    if unit == "%":
+        return amount / 100
+    if not unit and "." in number and exponent is None:
+        return amount  # "0.5" is a share, as 0.5 is
+    size = amount * _UNITS[unit]
+    return math.ceil(size) if size < 2**63 else None
+
+
+def _whole(value: Any) -> int | None:
+    """The value as an int if it is a whole number of any type, which True is not."""
+    return None if isinstance(value, bool) or not hasattr(value, "__index__") else value.__index__()
+
+
+def _threads(value: Any) -> int | None:
+    number = _whole(value)
+    if value is None or (number is not None and number > 0):
+        return number
+    raise ConfigError(f"threads={value!r} is not accepted; give a positive int, or None for all usable cores")
+
+
+def _engine(value: Any) -> str:
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    raise ConfigError(f"engine={value!r} is not accepted; give the name of an engine, such as 'local'")
+
+
+def _progress(value: Any) -> bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    raise ConfigError(f"progress={value!r} is not accepted; give True, False, or None for only on a terminal")
+
+
+def _cache_dir(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, str | os.PathLike) and str(value):
+        return os.path.abspath(os.path.expanduser(os.fsdecode(value)))
+    raise ConfigError(f"cache_dir={value!r} is not accepted; give a directory, or None for the user's cache")
+
+
+_ACCEPT: dict[str, Callable[[Any], Any]] = {
+    "memory": _memory,
+    "threads": _threads,
+    "engine": _engine,
+    "progress": _progress,
+    "cache_dir": _cache_dir,
+}
+
+
+# The machine.
+
+_PROC = Path("/proc")
+_CGROUPS = Path("/sys/fs/cgroup")
+# Directory under _CGROUPS, then the files with limit, use and statistics: version 2, then version 1.
+_CGROUP_FILES = {
+    "": (("", "unified"), "memory.max", "memory.current"),
+    "memory": (("memory",), "memory.limit_in_bytes", "memory.usage_in_bytes"),
+}
+_UNLIMITED = 2**63
+_UNKNOWN_MACHINE = 4 * 2**30  # assumed available where nothing can be asked
+
+
+def usable_cores() -> int:
+    """How many cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def available_memory() -> int:
+    """Bytes that can be used now without swapping, within the limit of a container if there is one."""
+    return max(0, min(_system_memory(), *_cgroup_memory()))
+
+
+def _system_memory() -> int:
+    match = re.search(r"^MemAvailable:\s*(\d+) kB", _read(_PROC / "meminfo"), re.MULTILINE)
+    if match:
+        return int(match[1]) * 1024
+    for pages in ("SC_AVPHYS_PAGES", "SC_PHYS_PAGES"):
+        try:
+            return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
+        except (AttributeError, ValueError, OSError):  # not this system, or not this name
+            continue
+    return _UNKNOWN_MACHINE
+
+
+def _cgroup_memory() -> list[int]:
+    """What each control group this process is in leaves; a group is bound by those above it too."""
+    left = [_UNLIMITED]
+    for line in _read(_PROC / "self" / "cgroup").splitlines():
+        _, controller, group = line.split(":", 2)
+        mounts, limit_name, use_name = _CGROUP_FILES.get(controller, ((), "", ""))
+        for mount in mounts:
+            top = _CGROUPS / mount
+            inner = top / group.lstrip("/")
+            for directory in (inner, *inner.parents):
+                limit, use = _read(directory / limit_name).strip(), _read(directory / use_name).strip()
+                if limit.isdigit() and use.isdigit():
+                    # Cached file pages count as used, but are given up when memory is needed.
+                    cached = re.search(
+                        r"^(?:total_)?inactive_file (\d+)", _read(directory / "memory.stat"), re.M
+                    )
+                    left.append(int(limit) - int(use) + (int(cached[1]) if cached else 0))
+                if directory == top:
+                    break
+    return left
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _user_cache() -> Path:
+    """Where this system keeps a user's caches."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        return Path(base) / "kernreg" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "kernreg"
+    # The XDG specification says to ignore a relative path.
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "kernreg"

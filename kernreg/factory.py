@@ -1,0 +1,209 @@
+"""Make things by name: the functions behind ``kr.make_kernel("sne(sigma=2.0)")``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from kernreg.errors import ParameterError, SpecError
+from kernreg.registry import KINDS, Entry, Spec, get_registry, parse_spec
+
+_ABSENT: Any = object()
+
+
+def make_kernel(spec: Any, **params: Any) -> Any:
+    """A kernel by name, with parameters.
+
+    Parameters
+    ----------
+    spec : str, kernel family or kernel
+        ``"sne"``, ``"sne(sigma=2.0)"`` or ``"distribution:sne"``; or what the `kernreg.kernel` decorator
+        returned; or a kernel, which is given back with `params` changed.
+    **params
+        Parameters of the kernel beside those in the spec.
+
+    Returns
+    -------
+    Kernel
+
+    Raises
+    ------
+    SpecError
+        If the spec cannot be read, or gives a parameter that is also in `params`.
+    ParameterError
+        If the kernel has no such parameter, or not with such a value.
+    UnknownPlugin, PluginConflict, PluginLoadError
+        If there is no such kernel, or it cannot be had.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> kr.make_kernel("rbf(sigma=2.0)") == kr.make_kernel("rbf", sigma=2.0)
+    True
+    """
+    if isinstance(spec, str):
+        read = parse_spec(spec)
+        family = get_registry("kernel").get(read.name)
+        return _call(
+            family, read, params, [parameter.name for parameter in getattr(family, "parameters", ())]
+        )
+    if hasattr(spec, "family") and hasattr(spec, "set_params"):
+        return spec.set_params(**params) if params else spec
+    if getattr(spec, "__kernreg_kernel__", None) is True:
+        return spec(**params)
+    raise SpecError(
+        f"{spec!r} is not a kernel; give a spec such as 'sne(sigma=2.0)', a kernel, or what the "
+        "kernreg.kernel decorator returned"
+    )
+
+
+def make_solver(spec: Any, **params: Any) -> Any:
+    """A solver by name, with parameters, not fitted.
+
+    Parameters
+    ----------
+    spec : str, class or instance
+        ``"ls-svm"``, ``"ask-ls(kernel='sne(sigma=2.0)', gamma=1)"`` or ``"distribution:ls-svm"``; or a solver
+        class; or a solver, of which an unfitted copy with `params` changed is made.
+    **params
+        Parameters of the solver beside those in the spec.
+
+    Returns
+    -------
+    estimator
+        An unfitted instance of the registered class.
+
+    Raises
+    ------
+    SpecError
+        If the spec cannot be read, or gives a parameter that is also in `params`.
+    ParameterError
+        If the solver has no such parameter.
+    UnknownPlugin, PluginConflict, PluginLoadError
+        If there is no such solver, or it cannot be had.
+    """
+    return _make_instance("solver", spec, params)
+
+
+def make_ensembler(spec: Any, **params: Any) -> Any:
+    """An ensembler by name, with parameters, not fitted.
+
+    Takes a spec such as ``"average"``, a class or an instance, and raises, as `make_solver` does.
+    """
+    return _make_instance("ensembler", spec, params)
+
+
+def available(kind: str | None = None) -> tuple[Entry, ...]:
+    """Every plugin there is, usable or not, without importing any.
+
+    Parameters
+    ----------
+    kind : str, optional
+        ``"kernel"``, ``"solver"``, ``"ensembler"`` or ``"engine"``; all of them by default.
+
+    Returns
+    -------
+    tuple of Entry
+        With kind, name, target, distribution, version, origin, status and reason.
+
+    Examples
+    --------
+    >>> all(entry.kind == "solver" for entry in available("solver"))
+    True
+    """
+    kinds = KINDS if kind is None else [kind]
+    return tuple(entry for one in kinds for entry in get_registry(one).entries())
+
+
+def register(kind: str, name: str, obj: Any = _ABSENT, *, replace: bool = False) -> Any:
+    """Register an object for the life of the process; also a decorator.
+
+    Parameters
+    ----------
+    kind : str
+        ``"kernel"``, ``"solver"``, ``"ensembler"`` or ``"engine"``.
+    name : str
+        The name to find it by.
+    obj : object, optional
+        What to register; without it a decorator is returned.
+    replace : bool
+        Whether to prefer the object to one that has the name already.
+
+    Returns
+    -------
+    object
+        The object itself.
+
+    Raises
+    ------
+    PluginExists
+        If the name is taken and `replace` is False.
+    PluginLoadError
+        If the object is not what the kind requires.
+
+    Examples
+    --------
+    >>> from kernreg.registry import isolated
+    >>> with isolated():
+    ...     @register("ensembler", "first")
+    ...     class First:
+    ...         def fit(self, views, y):
+    ...             return self
+    ...         def merge(self, views):
+    ...             return next(iter(views.values()))
+    ...     make_ensembler("first").merge({"source": 1.5, "target": 2.5})
+    1.5
+    """
+    registry = get_registry(kind)
+    if obj is not _ABSENT:
+        return registry.register(name, obj, replace=replace)
+
+    def decorate(decorated: Any) -> Any:
+        return registry.register(name, decorated, replace=replace)
+
+    return decorate
+
+
+def _make_instance(kind: str, spec: Any, params: dict[str, Any]) -> Any:
+    if isinstance(spec, str):
+        read = parse_spec(spec)
+        cls = get_registry(kind).get(read.name)
+        return _call(cls, read, params, _parameters(cls))
+    if isinstance(spec, type):
+        return _call(spec, Spec(spec.__name__), params, _parameters(spec))
+    if hasattr(spec, "get_params") and hasattr(spec, "fit"):
+        if not params:
+            return spec
+        cls = type(spec)
+        return _call(cls, Spec(cls.__name__), {**spec.get_params(deep=False), **params}, _parameters(cls))
+    raise SpecError(
+        f"{spec!r} is not a {kind}; give a spec such as 'name(parameter=value)', a class or an instance"
+    )
+
+
+def _call(maker: Callable[..., Any], spec: Spec, params: dict[str, Any], accepted: list[str]) -> Any:
+    """Call with the arguments of a spec and more, saying which parameters there are if that fails."""
+    twice = [name for name in params if name in spec.kwargs or name in accepted[: len(spec.args)]]
+    if twice:
+        raise SpecError(
+            f"{', '.join(map(repr, twice))} of {spec.name!r} is given both in the spec {str(spec)!r} and "
+            "beside it; give it once"
+        )
+    keywords = {**spec.kwargs, **params}
+    try:
+        inspect.signature(maker).bind(*spec.args, **keywords)
+    except TypeError as error:
+        names = ", ".join(accepted) or "none"
+        raise ParameterError(f"{spec.name!r}: {error}. Its parameters are: {names}") from None
+    except ValueError:  # no signature to ask; the call will tell
+        pass
+    return maker(*spec.args, **keywords)
+
+
+def _parameters(cls: type) -> list[str]:
+    try:
+        parameters = inspect.signature(cls).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD]

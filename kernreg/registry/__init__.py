@@ -1,0 +1,40 @@
+"""Who is there: plugins found by entry points, loaded when asked for.
+
+Imports nothing of kernreg but `kernreg.errors`; every other layer may import it. Reading order::
+
+    record      Entry, and the claim a distribution makes
+    discovery   claims from the metadata on sys.path (metadata: the patient way; report: for the doctor)
+    scan        the last walk, kept
+    policy      KERNREG_PLUGINS: who may be imported
+    loading     import once, check (checks, versions), remember
+    registry    Registry: names to objects (messages: what its errors say)
+    catalog     the four registries, isolated(), refresh()
+    spec        "name(a=1)" to name and arguments, and back
+"""
+
+from __future__ import annotations
+
+from kernreg.registry.catalog import discovery_report, get_registry, isolated, refresh
+from kernreg.registry.metadata import MetadataProblem
+from kernreg.registry.record import KINDS, Entry, normalize_distribution
+from kernreg.registry.registry import Registry
+from kernreg.registry.report import DiscoveryReport
+from kernreg.registry.spec import Spec, format_spec, parse_spec
+from kernreg.registry.versions import API_VERSION
+
+__all__ = [
+    "API_VERSION",
+    "KINDS",
+    "DiscoveryReport",
+    "Entry",
+    "MetadataProblem",
+    "Registry",
+    "Spec",
+    "discovery_report",
+    "format_spec",
+    "get_registry",
+    "isolated",
+    "normalize_distribution",
+    "parse_spec",
+    "refresh",
+]

@@ -1,0 +1,70 @@
+"""The registries of the four kinds, and what is done to all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kernreg.errors import UnknownPlugin
+from kernreg.registry.messages import close_matches
+from kernreg.registry.record import KINDS
+from kernreg.registry.registry import Registry
+from kernreg.registry.report import DiscoveryReport, report_on
+from kernreg.registry.scan import current_discovery, forget_discovery, last_discovery, restore_discovery
+
+_REGISTRIES = {kind: Registry(kind, group) for kind, group in KINDS.items()}
+
+
+def get_registry(kind: str) -> Registry:
+    """The registry of a kind: ``"kernel"``, ``"solver"``, ``"ensembler"`` or ``"engine"``.
+
+    >>> get_registry("solver").group
+    'kernreg.solvers'
+    """
+    registry = _REGISTRIES.get(kind) if isinstance(kind, str) else None
+    if registry is None:
+        close = close_matches(str(kind), KINDS)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise UnknownPlugin(f"there is no kind of plugin {kind!r}; the kinds are {', '.join(KINDS)}.{hint}")
+    return registry
+
+
+def refresh() -> None:
+    """Look at the path anew and forget failures, for all kinds; runtime registrations stay.
+
+    A module that was imported stays imported: after editing a plugin, start a new process.
+    """
+    forget_discovery()
+
+
+def discovery_report() -> DiscoveryReport:
+    """How plugins were found, by which package, in what time, and what could not be read.
+
+    >>> discovery_report().backend in ("entrypoints", "importlib.metadata")
+    True
+    """
+    return report_on(current_discovery())
+
+
+@contextmanager
+def isolated() -> Iterator[None]:
+    """Undo on exit whatever happens to the registries inside: registrations, refreshes, loads, failures.
+
+    Meant for tests. It holds for the whole process, not for one thread, and leaves ``sys.path`` and
+    ``sys.modules`` alone.
+
+    >>> class Cluster:
+    ...     def map_rows(self): ...
+    >>> with isolated():
+    ...     _ = get_registry("engine").register("cluster", Cluster)
+    >>> "cluster" in get_registry("engine")
+    False
+    """
+    discovery = last_discovery()
+    states = [(registry, registry.detach()) for registry in _REGISTRIES.values()]
+    try:
+        yield
+    finally:
+        restore_discovery(discovery)
+        for registry, state in states:
+            registry.restore(state)

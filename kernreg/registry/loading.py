@@ -1,0 +1,145 @@
+"""Importing a plugin: once, from any number of threads, remembering a failure like a success.
+
+No lock of ours is held while a plugin is imported, since an import takes locks of its own and may come back
+to the registry for another plugin. Instead a slot is marked as being loaded, and other threads wait for it to
+settle. A thread that is itself in the middle of an import never waits: it imports the target too, under
+Python's import locks, which recognise a deadlock. So nobody waits who could be waited for.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from dataclasses import dataclass
+from importlib import import_module
+from types import FrameType
+from typing import Any
+
+from kernreg.errors import PluginError, PluginIncompatible, PluginLoadError, PluginWarning
+from kernreg.registry.checks import problem_with
+from kernreg.registry.locks import shared
+from kernreg.registry.record import Claim
+from kernreg.registry.versions import compare_version, declared_version
+
+_thread = threading.local()  # .loading: the slots this thread is loading, outermost first
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What loading came to: an object, or an error to raise."""
+
+    value: Any = None
+    error: type[PluginError] | None = None
+    reason: str = ""
+    cause: BaseException | None = None
+    warning: str = ""
+    final: bool = True  # False: true only of this moment, so it is not remembered
+
+    def result(self, claim: Claim) -> Any:
+        """The object; or raise, a new exception each time so that tracebacks do not grow."""
+        if self.error is None:
+            return self.value
+        advice = "Repair or uninstall the distribution, then call kernreg.registry.refresh()."
+        raise self.error(f"cannot load the {claim}: {self.reason}. {advice}") from self.cause
+
+
+class Slot:
+    """A claim and, once somebody asked, what loading it came to."""
+
+    def __init__(self, claim: Claim, outcome: Outcome | None = None) -> None:
+        self.claim = claim
+        self.outcome = outcome
+        if outcome is None and claim.problem:
+            self.outcome = Outcome(error=PluginLoadError, reason=claim.problem)
+        self._loading: int | None = None  # the generation in which a thread marked it
+
+    def copy(self) -> Slot:
+        """The same claim and outcome, to be changed independently."""
+        return Slot(self.claim, self.outcome)
+
+    def load(self) -> Any:
+        """The object, imported now if need be."""
+        outcome = self.outcome or self._load()
+        return outcome.result(self.claim)
+
+    def _load(self) -> Outcome:
+        stack: list[Slot] = _thread.__dict__.setdefault("loading", [])
+        if self in stack:
+            cycle = " -> ".join(repr(slot.claim.name) for slot in [*stack[stack.index(self) :], self])
+            reason = (
+                f"importing it asks for itself ({cycle}); ask for plugins inside functions, not at import"
+            )
+            return Outcome(error=PluginLoadError, reason=reason)
+        may_wait = not stack and not _inside_an_import()
+        with shared.changed:
+            while self.outcome is None and self._loading == shared.generation and may_wait:
+                shared.changed.wait()
+            if self.outcome is not None:
+                return self.outcome
+            self._loading = shared.generation
+        stack.append(self)
+        outcome: Outcome | None = None
+        try:
+            outcome = _attempt(self.claim)
+        finally:  # also when interrupted from the keyboard: the next thread then takes over
+            stack.pop()
+            with shared.changed:
+                self._loading = None
+                if self.outcome is None and outcome is not None and outcome.final:
+                    self.outcome = outcome
+                outcome = self.outcome or outcome
+                shared.changed.notify_all()
+        assert outcome is not None  # otherwise the exception is on its way
+        if outcome.warning:
+            warnings.warn(f"{self.claim}: {outcome.warning}", PluginWarning, stacklevel=4)
+        return outcome
+
+
+def _attempt(claim: Claim) -> Outcome:
+    """Import, resolve, check."""
+    module_name, _, path = claim.target.partition(":")
+    module = None
+    try:
+        value = module = import_module(module_name)
+        for part in path.split("."):
+            value = getattr(value, part)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as failure:  # sys.exit in a plugin must not end the program that lists it
+        verdict, reason = compare_version(declared_version(module_name))
+        if verdict == "incompatible":  # then that is what is wrong, however it showed
+            return Outcome(error=PluginIncompatible, reason=reason, cause=failure)
+        # A module that is still being imported (by its own user) may have the object in a moment.
+        unfinished = getattr(getattr(module, "__spec__", None), "_initializing", False)
+        return Outcome(error=PluginLoadError, reason=_tell(failure), cause=failure, final=not unfinished)
+    verdict, reason = compare_version(declared_version(module_name))
+    if verdict == "incompatible":
+        return Outcome(error=PluginIncompatible, reason=reason)
+    if verdict == "unreadable":
+        return Outcome(error=PluginLoadError, reason=reason)
+    try:
+        problem = problem_with(claim.kind, value)
+    except Exception as failure:  # looking at a foreign object runs foreign code
+        return Outcome(error=PluginLoadError, reason=_tell(failure), cause=failure)
+    if problem:
+        return Outcome(error=PluginLoadError, reason=problem)
+    return Outcome(value, warning=reason if verdict == "newer" else "")
+
+
+def _tell(failure: BaseException) -> str:
+    from kernreg.registry.metadata import summary
+
+    if isinstance(failure, SystemExit):
+        return f"it called sys.exit({failure.code!r}) while it was being imported"
+    return summary(failure)
+
+
+def _inside_an_import() -> bool:
+    """Whether this thread is running some module's top-level code, and so holds its import lock."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,101 @@
+"""Reading the metadata of distributions one at a time, with `importlib.metadata`.
+
+This is the slower, more patient way beside the `entrypoints` package: what cannot be read is told apart
+from what can, file by file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from importlib.metadata import Distribution, DistributionFinder
+
+from kernreg.registry.record import normalize_distribution, split_stem
+
+
+@dataclass(frozen=True)
+class MetadataProblem:
+    """Something on the path that could not be read."""
+
+    path: str
+    reason: str
+
+
+def distributions_on(places: Iterable[object]) -> Iterator[Distribution]:
+    """The distributions whose metadata lie on the path.
+
+    Only the path is searched: a foreign finder on ``sys.meta_path`` may fail, and then nothing is found.
+    """
+    readable = [os.fsdecode(place) for place in places if isinstance(place, str | bytes | os.PathLike)]
+    return iter(PathFinder.find_distributions(DistributionFinder.Context(path=readable)))
+
+
+def name_and_version(distribution: Distribution) -> tuple[str, str | None]:
+    """The normalised name and the version, from the name of the directory where METADATA is missing."""
+    stem = os.path.splitext(os.path.basename(location(distribution)))[0]
+    name, version = split_stem(stem)
+    return normalize_distribution(_field(distribution, "Name") or name), _field(
+        distribution, "Version"
+    ) or version
+
+
+def installed_version(name: str) -> str | None:
+    """The version of an installed distribution, None if nothing says it."""
+    try:
+        return _field(Distribution.from_name(name), "Version")
+    except Exception:  # a develop install may have no readable version; that is no reason to fail
+        return None
+
+
+def location(distribution: Distribution) -> str:
+    """The metadata directory; the standard library has no public name for it."""
+    return os.fspath(getattr(distribution, "_path", "")) or type(distribution).__name__
+
+
+def unreadable(places: Iterable[object], groups: str) -> Iterator[MetadataProblem]:
+    """Everything on the path that makes the `entrypoints` package fail, with the reason.
+
+    `groups` is how the groups begin whose values are read; other groups only have to parse.
+    """
+    from configparser import ConfigParser
+    from configparser import Error as ParserError
+
+    places = list(places)
+    for place in places:
+        if not isinstance(place, str):
+            kind = f"sys.path holds {place!r} of type {type(place).__name__}"
+            yield MetadataProblem(
+                str(place), f"{kind}; Python imports nothing from it, add str(path) instead"
+            )
+    for distribution in distributions_on(places):
+        path = os.path.join(location(distribution), "entry_points.txt")
+        # Case kept and "=" only, as the format says; the defaults of ConfigParser find no fault then.
+        parser = ConfigParser(delimiters=("=",))
+        parser.optionxform = str  # type: ignore[assignment,method-assign]  # the documented way to keep case
+        try:
+            parser.read_string(distribution.read_text("entry_points.txt") or "", source=path)
+            for group in parser.sections():
+                if group.startswith(groups):
+                    parser.items(group)
+        except (ParserError, UnicodeError) as failure:
+            yield MetadataProblem(path, summary(failure))
+
+
+def summary(failure: BaseException) -> str:
+    """Type and text of an exception on one line; the text of a foreign one may itself fail."""
+    try:
+        text = " ".join(str(failure).split())
+    except Exception:
+        text = ""
+    if len(text) > 400:
+        text = text[:400] + " …"
+    return f"{type(failure).__name__}: {text}" if text else type(failure).__name__
+
+
+def _field(distribution: Distribution, key: str) -> str | None:
+    try:
+        return distribution.metadata[key]
+    except Exception:  # missing or unreadable METADATA; from Python 3.14 on a missing key raises
+        return None

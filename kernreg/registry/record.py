@@ -1,0 +1,129 @@
+"""What the registry knows about one plugin: plain, immutable records."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Status = Literal["available", "loaded", "broken", "blocked", "conflicting", "incompatible"]
+Origin = Literal["entry point", "runtime"]
+
+# The kinds of plugin and the entry-point group of each.
+KINDS = {
+    "kernel": "kernreg.kernels",
+    "solver": "kernreg.solvers",
+    "ensembler": "kernreg.ensemblers",
+    "engine": "kernreg.engines",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One plugin as it stands now; asking for it imports nothing.
+
+    Attributes
+    ----------
+    kind : str
+        ``"kernel"``, ``"solver"``, ``"ensembler"`` or ``"engine"``.
+    name : str
+        The name it is asked for by.
+    target : str
+        Where the object is, as ``"module:object"``.
+    distribution : str or None
+        The distribution that provides it, normalised as in PEP 503; None for a runtime registration.
+    version : str or None
+        The version of that distribution.
+    origin : str
+        ``"entry point"`` or ``"runtime"``.
+    status : str
+        ``"available"`` (not imported yet), ``"loaded"``, ``"broken"``, ``"blocked"``, ``"conflicting"``
+        or ``"incompatible"``.
+    reason : str
+        Why, for every status but the first two; otherwise empty.
+    """
+
+    kind: str
+    name: str
+    target: str
+    distribution: str | None
+    version: str | None
+    origin: Origin
+    status: Status
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a distribution (or a runtime registration) says it provides, before anything is imported."""
+
+    kind: str
+    name: str
+    target: str
+    distribution: str | None
+    version: str | None
+    origin: Origin = "entry point"
+    problem: str = ""  # why the target can never be imported, if that is plain from its text
+    aliases: tuple[str, ...] = ()  # other distributions that make the very same claim
+
+    @property
+    def provider(self) -> str:
+        """The distribution and its version, for messages."""
+        if self.distribution is None:
+            return "a runtime registration"
+        return f"{self.distribution} {self.version}" if self.version else self.distribution
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name!r} of {self.provider} ({self.target})"
+
+    @property
+    def providers(self) -> tuple[str, ...]:
+        """Every distribution that makes this claim."""
+        return self.aliases if self.distribution is None else (self.distribution, *self.aliases)
+
+
+def normalize_distribution(name: str) -> str:
+    """The distribution name as PEP 503 compares it.
+
+    >>> normalize_distribution("Kernreg_Histogram")
+    'kernreg-histogram'
+    """
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+_STEM = re.compile(r"(?P<name>.+?)-(?P<version>v?\d[^-]*)(-py\d.*)?$")
+
+
+def split_stem(stem: str) -> tuple[str, str | None]:
+    """Name and version from the stem of a metadata directory.
+
+    Current tools escape a hyphen in the name, older ones do not, and a develop install has no version:
+
+    >>> split_stem("kernreg_graph-0.2")
+    ('kernreg-graph', '0.2')
+    >>> split_stem("my-plugin-1.0-py3.11")
+    ('my-plugin', '1.0')
+    >>> split_stem("kernreg")
+    ('kernreg', None)
+    """
+    match = _STEM.match(stem)
+    if match is None:
+        return normalize_distribution(stem), None
+    return normalize_distribution(match["name"]), match["version"]
+
+
+_TARGET = re.compile(r"\s*(?P<module>\w+(\.\w+)*)\s*(:\s*(?P<object>\w+(\.\w+)*)\s*)?(\[[^\]]*\]\s*)?$")
+
+
+def read_target(text: str) -> tuple[str, str]:
+    """The target of an entry point in canonical form, and what is wrong with it (empty if nothing).
+
+    >>> read_target("package.module : obj [extra]")
+    ('package.module:obj', '')
+    >>> read_target("my-module:obj")[1]
+    "the entry point 'my-module:obj' cannot be read; write it as 'package.module:object'"
+    """
+    match = _TARGET.match(text)
+    if match is None or match["object"] is None:
+        return text, f"the entry point {text!r} cannot be read; write it as 'package.module:object'"
+    return f"{match['module']}:{match['object']}", ""
