@@ -1,0 +1,154 @@
+"""The one gate through which sample arrays enter: everything below may trust what it gets."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from kernreg.errors import DataError
+
+Samples: TypeAlias = "np.ndarray | sp.csr_array"
+
+_EXACT_INTEGER = 2**53
+
+
+def as_samples(X: Any, name: str = "X", *, inputs: str = "real") -> Samples:
+    """Return X as C-contiguous writable float64/float32 rows, canonical CSR, or (``inputs="index"``) int64 indices.
+
+    Integers and booleans become float64, float16 becomes float32; both conversions are exact or refused.
+
+    Raises
+    ------
+    DataError
+        For anything that is not a finite two-dimensional numeric table of the declared kind.
+    """
+    if inputs == "index":
+        return _as_indices(X, name)
+    table = _as_csr(X, name) if sp.issparse(X) else _as_dense(X, name)
+    values = table.data if sp.issparse(table) else table
+    if inputs in ("nonnegative", "distribution") and values.size and values.min() < 0:
+        raise DataError(f"{name} has a negative value ({values.min()!s}); this kernel accepts non-negative entries only")
+    if inputs == "distribution":
+        _check_distribution(table, name)
+    return table
+
+
+def check_pair(X: Samples, Z: Samples) -> None:
+    """Raise DataError unless the rows of X and Z can be compared feature by feature."""
+    if X.ndim == 2 and Z.ndim == 2 and X.shape[1] != Z.shape[1]:
+        raise DataError(
+            f"X has {X.shape[1]} features and Z has {Z.shape[1]}; a kernel compares rows of equal length. "
+            "Give both sample sets the same columns, or make them comparable with kernreg.kernels.compose"
+        )
+
+
+def result_dtype(X: Samples, Z: Samples) -> np.dtype:
+    """Return float32 when both sample sets are float32, float64 otherwise."""
+    both_single = X.dtype == np.float32 and Z.dtype == np.float32
+    return np.dtype(np.float32 if both_single else np.float64)
+
+
+def _as_dense(X: Any, name: str) -> np.ndarray:
+    try:
+        table = np.asarray(X)
+    except (ValueError, TypeError) as cause:
+        raise DataError(f"{name} cannot be read as a numeric table: {cause}") from cause
+    if table.ndim != 2:
+        raise DataError(
+            f"{name} has {table.ndim} dimension(s), shape {table.shape}; samples are the rows of a 2-D table. "
+            f"Use {name}.reshape(-1, 1) for one feature, {name}.reshape(1, -1) for one sample"
+        )
+    if table.shape[1] == 0:
+        raise DataError(f"{name} has no features, shape {table.shape}; at least one column is needed")
+    table = np.ascontiguousarray(_as_float(table, name))
+    if not table.flags.writeable or not table.flags.aligned:
+        # Numba types read-only arrays differently: one copy of the samples is cheaper than a second compilation.
+        table = table.copy()
+    _check_finite(table, name)
+    return table
+
+
+def _as_csr(X: Any, name: str) -> sp.csr_array:
+    if X.ndim != 2:
+        raise DataError(f"{name} is a {X.ndim}-D sparse array; samples are the rows of a 2-D table")
+    table = sp.csr_array(X)
+    if not table.has_canonical_format:
+        table = table.copy()
+        table.sum_duplicates()
+    data = _as_float(table.data, name)
+    if data is not table.data or not data.flags.writeable:
+        table = sp.csr_array((np.array(data), table.indices, table.indptr), shape=table.shape)
+    _check_finite(table.data, name)
+    return table
+
+
+def _as_float(values: np.ndarray, name: str) -> np.ndarray:
+    kind, size = values.dtype.kind, values.dtype.itemsize
+    if kind == "f" and size in (4, 8):
+        return values.astype(values.dtype.newbyteorder("="), copy=False)
+    if kind == "f" and size == 2:
+        return values.astype(np.float32)
+    if kind == "b":
+        return values.astype(np.float64)
+    if kind in "iu":
+        if size > 4 and values.size and max(-int(values.min()), int(values.max())) > _EXACT_INTEGER:
+            raise DataError(f"{name} holds integers beyond 2**53, which float64 cannot represent; rescale them first")
+        return values.astype(np.float64)
+    if kind == "O":
+        try:
+            return values.astype(np.float64)
+        except (ValueError, TypeError) as cause:
+            raise DataError(
+                f"{name} holds objects that are not numbers ({cause}); encode text and categories as numbers first"
+            ) from cause
+    raise DataError(
+        f"{name} has dtype {values.dtype}; accepted are float64, float32, float16, integers and booleans. "
+        "Complex, long double and text are not converted silently"
+    )
+
+
+def _check_finite(values: np.ndarray, name: str) -> None:
+    # The sum is finite whenever all values are moderate: the full scan runs only when something may be wrong.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return
+    bad = ~np.isfinite(values)
+    if bad.any():
+        where = np.argwhere(bad)[0]
+        raise DataError(
+            f"{name} contains NaN or infinity ({int(bad.sum())} value(s), the first at {tuple(int(w) for w in where)}); "
+            "remove or impute them, for example with sklearn.impute.SimpleImputer"
+        )
+
+
+def _check_distribution(table: Samples, name: str) -> None:
+    sums = np.asarray(table.sum(axis=1)).ravel()
+    off = np.abs(sums - 1.0) > 1e-6
+    if off.any():
+        row = int(np.argmax(off))
+        raise DataError(
+            f"row {row} of {name} sums to {sums[row]:.6g}; this kernel compares probability distributions. "
+            f"Divide each row by its sum: {name} / {name}.sum(axis=1, keepdims=True)"
+        )
+
+
+def _as_indices(X: Any, name: str) -> np.ndarray:
+    index = np.asarray(X)
+    if index.ndim == 2 and index.shape[1] == 1:
+        index = index[:, 0]
+    if index.ndim != 1:
+        raise DataError(
+            f"{name} has shape {index.shape}; this kernel takes sample indices, a vector or a single column such as "
+            "numpy.arange(n)"
+        )
+    if index.dtype.kind == "f" and np.array_equal(index, np.floor(index)) and np.isfinite(index).all():
+        index = index.astype(np.int64)
+    if index.dtype.kind not in "iu":
+        raise DataError(
+            f"{name} has dtype {index.dtype}; this kernel takes integer sample indices such as numpy.arange(n)"
+        )
+    if index.size and index.min() < 0:
+        raise DataError(f"{name} has the negative index {int(index.min())}; indices count from 0")
+    return np.ascontiguousarray(index, dtype=np.int64)

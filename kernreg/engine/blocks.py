@@ -1,0 +1,86 @@
+"""Fill any block of K: the statistic, then the function. What every driver above the tiles is made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from kernreg.engine.arrays import Samples, check_pair, result_dtype
+from kernreg.engine.compile import compiled, make_epilogue, make_pair_loop, typed_parameters
+from kernreg.engine.program import Program
+from kernreg.engine.sparse import SparseStatistic
+from kernreg.engine.statistics import BLOCK, DenseStatistic
+from kernreg.errors import DataError
+
+
+class BlockFiller:
+    """The un-normalised values of a program between X and Z, block by block, from any thread."""
+
+    def __init__(self, program: Program, X: Samples, Z: Samples):
+        self.program, self.X, self.Z = program, X, Z
+        self.shape = (X.shape[0], Z.shape[0])
+        if X.ndim == 1:  # sample indices: nothing to compute with but the block function
+            self.dtype = np.dtype(np.float64)
+        else:
+            check_pair(X, Z)
+            self.dtype = result_dtype(X, Z)
+        self.parameters = program.parameters
+        if program.statistic == "blocks":
+            self._fill = self._fill_from_python
+            return
+        self.parameters = typed_parameters(program.parameters, self.dtype)
+        if program.statistic == "rows":
+            self._pairs = compiled(make_pair_loop, program.name, program.function)
+            self._fill = self._fill_pairs
+            if sp.issparse(X) or sp.issparse(Z):
+                raise DataError(
+                    f"the kernel {program.name!r} is a function of two dense rows and cannot take sparse samples; "
+                    "use X.toarray(), or a kernel of a statistic (dot, sqeuclidean, l1, a term function)"
+                )
+            return
+        kind = SparseStatistic if sp.issparse(X) or sp.issparse(Z) else DenseStatistic
+        self._statistic = kind(program.statistic, program.term, X, Z, program.name)
+        self._epilogue = compiled(make_epilogue, program.name, program.function)
+        self._fill = self._fill_statistic
+
+    @property
+    def rows_per_strip(self) -> int:
+        """How many whole rows to compute together so that they are still in cache afterwards."""
+        if self.program.statistic not in ("rows", "blocks") and not self._statistic.gemm:
+            fitting = (1 << 20) // (self.dtype.itemsize * max(1, self.shape[1]))
+            return min(BLOCK, max(8, fitting // 4 * 4))
+        return BLOCK
+
+    def scratch(self) -> Any:
+        """Return the working memory one thread needs."""
+        if self.program.statistic in ("rows", "blocks"):
+            return None
+        return self._statistic.scratch(), np.empty(BLOCK, dtype=self.dtype)
+
+    def fill(self, scratch: Any, i0: int, i1: int, j0: int, j1: int, out: np.ndarray, oi: int, oj: int) -> None:
+        """Write K[i0:i1, j0:j1] to ``out`` at (oi, oj)."""
+        self._fill(scratch, i0, i1, j0, j1, out, oi, oj)
+
+    def fill_rows(self, scratch: Any, i0: int, i1: int, out: np.ndarray, oi: int) -> None:
+        """Write all columns of rows i0:i1 to ``out``, starting at row oi."""
+        for j0 in range(0, self.shape[1], BLOCK):
+            self._fill(scratch, i0, i1, j0, min(j0 + BLOCK, self.shape[1]), out, oi, j0)
+
+    def _fill_statistic(self, scratch, i0, i1, j0, j1, out, oi, oj):
+        statistic_scratch, row = scratch
+        S, width = self._statistic.block(statistic_scratch, i0, i1, j0, j1)
+        self._epilogue(S, i1 - i0, j1 - j0, width, row, out, oi, oj, self.parameters)
+
+    def _fill_pairs(self, scratch, i0, i1, j0, j1, out, oi, oj):
+        self._pairs(self.X, self.Z, i0, i1, j0, j1, out, oi, oj, self.parameters)
+
+    def _fill_from_python(self, scratch, i0, i1, j0, j1, out, oi, oj):
+        values = np.asarray(self.program.function(self.X[i0:i1], self.Z[j0:j1], *self.parameters))
+        if values.shape != (i1 - i0, j1 - j0):
+            raise DataError(
+                f"the block function of kernel {self.program.name!r} returned shape {values.shape} for "
+                f"{i1 - i0} rows against {j1 - j0}; it must return {(i1 - i0, j1 - j0)}"
+            )
+        out[oi : oi + i1 - i0, oj : oj + j1 - j0] = values

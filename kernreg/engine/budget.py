@@ -1,0 +1,40 @@
+"""The memory budget: what may be allocated at once, and what to say when something is larger."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernreg.config import memory_budget
+from kernreg.errors import MemoryBudgetError
+
+
+def check_fits(shape: tuple[int, int], dtype: np.dtype, name: str) -> None:
+    """Raise MemoryBudgetError when an array of that shape is larger than the budget."""
+    needed, budget = shape[0] * shape[1] * dtype.itemsize, memory_budget()
+    if needed > budget:
+        raise MemoryBudgetError(
+            f"the {shape[0]} × {shape[1]} {dtype} matrix of kernel {name!r} needs {readable(needed)}, and the memory "
+            f"budget is {readable(budget)}. Stream it with k.blocks(X, Z), multiply with k.operator(X, Z) without "
+            "ever holding it, take float32 samples (half the size), use a solver with strategy='iterative' or "
+            "'lowrank', or raise the budget with kernreg.config_context(memory=…)"
+        )
+
+
+def rows_within(columns: int, itemsize: int, share: float = 0.25) -> int:
+    """Return how many rows of that many columns fit in a share of the budget (at least one)."""
+    return max(1, int(memory_budget() * share) // max(1, columns * itemsize))
+
+
+def readable(size: float) -> str:
+    """Return a number of bytes for people.
+
+    >>> readable(288_000_000)
+    '288.0 MB'
+    """
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000:
+            break
+        size /= 1000
+    else:
+        unit = "TB"
+    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"

@@ -1,0 +1,179 @@
+"""The disk cache of compiled kernels: one directory per function, named by a fingerprint of what it computes.
+
+Numba keys its cache by the file of the driver, which does not change when a plugin is edited. So every compiled
+function gets a directory of its own, ``<name>-<fingerprint>``, where the fingerprint covers the bytecode,
+constants and defaults of the kernel function and, transitively, of every function and number it refers to.
+An edited plugin, or an edited helper of it, lands in another directory and is compiled anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import threading
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+
+from kernreg.config import get_config
+
+# Bumped when the drivers' calling conventions change: old directories are then never read.
+_LAYOUT = 1
+
+_lock = threading.Lock()
+_reason_without_disk: str | None = None
+_dispatchers: list[Any] = []
+
+
+def directory() -> Path:
+    """Return where compiled kernels of this Python and Numba are kept (it need not exist yet)."""
+    version = f"v{_LAYOUT}-py{sys.version_info[0]}{sys.version_info[1]}-numba{numba.__version__}"
+    return get_config().cache_directory() / "compiled" / version
+
+
+def enable(dispatcher: Any, name: str, fingerprint_hex: str) -> None:
+    """Let ``dispatcher`` keep its machine code on disk; without a writable directory it compiles per process."""
+    global _reason_without_disk
+    _dispatchers.append(dispatcher)
+    if not hasattr(dispatcher, "enable_caching"):  # NUMBA_DISABLE_JIT: a plain function
+        return
+    target = directory() / f"{name}-{fingerprint_hex[:20]}"
+    with _lock:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(target)
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+            if not os.access(target, os.W_OK):
+                raise OSError(f"{target} is not writable")
+            dispatcher.enable_caching()
+        except (OSError, RuntimeError) as cause:
+            _reason_without_disk = str(cause)
+        finally:
+            numba.config.CACHE_DIR = before
+
+
+def statistics() -> dict[str, int]:
+    """Return how often this process read machine code from disk, and how often it compiled."""
+    hits = misses = 0
+    for dispatcher in _dispatchers:
+        stats = getattr(dispatcher, "stats", None)
+        if stats is not None:
+            hits += sum(stats.cache_hits.values())
+            misses += sum(stats.cache_misses.values())
+    return {"hits": hits, "misses": misses}
+
+
+def entries() -> list[tuple[str, int]]:
+    """Return (name of the compiled function, bytes on disk), for every cached function."""
+    root = directory()
+    if not root.is_dir():
+        return []
+    folders = sorted(folder for folder in root.iterdir() if folder.is_dir())
+    return [(folder.name, sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())) for folder in folders]
+
+
+def clear() -> int:
+    """Delete every cached function, of every version, and return how many bytes that freed."""
+    root = directory().parent
+    freed = sum(f.stat().st_size for f in root.rglob("*") if f.is_file()) if root.is_dir() else 0
+    shutil.rmtree(root, ignore_errors=True)
+    return freed
+
+
+def describe() -> dict[str, object]:
+    """Return the state of the cache for `kernreg doctor` and `kernreg cache info`."""
+    found = entries()
+    return {
+        "cache directory": str(directory()),
+        "cached functions": len(found),
+        "cache bytes": sum(size for _, size in found),
+        "cache problem": _reason_without_disk,
+    }
+
+
+def fingerprint(function: Any) -> str:
+    """Return a hexadecimal digest of what ``function`` computes, following what it refers to.
+
+    >>> def double(x): return 2 * x
+    >>> def triple(x): return 3 * x
+    >>> fingerprint(double) == fingerprint(double), fingerprint(double) == fingerprint(triple)
+    (True, False)
+    """
+    digest = hashlib.sha256()
+    for part in _parts(function, set()):
+        digest.update(part.encode())
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+def referred_functions(function: Any) -> Iterator[types.FunctionType]:
+    """Yield the plain functions that ``function`` refers to by global name or closure (not transitively)."""
+    for _, value in _references(function):
+        if isinstance(value, types.FunctionType):
+            yield value
+
+
+def _parts(value: Any, seen: set[int]) -> Iterator[str]:
+    value = getattr(value, "py_func", value)  # a Numba dispatcher stands for its function
+    if isinstance(value, types.FunctionType):
+        if id(value) in seen:
+            return
+        seen.add(id(value))
+        yield from _code_parts(value.__code__)
+        yield repr((value.__defaults__, value.__kwdefaults__))
+        for name, referred in _references(value):
+            yield name
+            yield from _parts(referred, seen)
+    elif isinstance(value, int | float | complex | str | bytes | bool | tuple | None):
+        yield repr(value)
+    elif hasattr(value, "dtype") and hasattr(value, "tobytes"):  # a numpy array frozen into the machine code
+        yield f"{value.dtype}{value.shape}" + hashlib.sha256(value.tobytes()).hexdigest()
+    else:
+        yield f"{type(value).__module__}.{getattr(value, '__qualname__', type(value).__qualname__)}"
+
+
+def _code_parts(code: types.CodeType) -> Iterator[str]:
+    yield code.co_code.hex()
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _code_parts(constant)
+        else:
+            yield repr(constant)
+    yield repr((code.co_names, code.co_varnames))
+
+
+def _references(function: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what the names in the function's bytecode stand for: globals, attributes of modules, closure cells."""
+    function = getattr(function, "py_func", function)
+    names = sorted(set(_all_names(function.__code__)))
+    modules = []
+    for name in names:
+        if name in function.__globals__:
+            value = function.__globals__[name]
+            if isinstance(value, types.ModuleType):
+                modules.append(value)
+            else:
+                yield name, value
+    for module in modules:
+        if module.__name__.split(".")[0] in ("numpy", "math", "numba"):
+            continue  # their versions are in the directory name or do not matter
+        for name in names:
+            if hasattr(module, name):
+                yield f"{module.__name__}.{name}", getattr(module, name)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # an empty cell: the function refers to itself before it is bound
+            continue
+
+
+def _all_names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _all_names(constant)

@@ -1,0 +1,120 @@
+"""From a kernel author's plain function to machine code that stays on disk.
+
+A driver factory (`make_epilogue` here, `make_accumulator` in statistics.py …) captures the author's function in a
+closure and returns a plain driver; `compiled` turns that driver into a cached Numba dispatcher, once per process.
+"""
+
+from __future__ import annotations
+
+import threading
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from numba.extending import register_jitable
+
+from kernreg.engine import cache
+from kernreg.errors import PerformanceWarning
+from kernreg.jit import wide
+
+# contract: a*b + c may become one fused operation, which is faster and more accurate. Nothing is reassociated:
+# every value is computed in the same order wherever it stands in a block.
+OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
+
+_lock = threading.RLock()
+_compiled: dict[Any, Any] = {}
+_registered: set[int] = set()
+
+
+def compiled(factory: Callable[..., Any], name: str, *functions: Callable[..., Any]) -> Any:
+    """Return the dispatcher of ``factory(*functions)``, compiled at first call and cached on disk.
+
+    Functions that are Numba dispatchers already keep their own compilation options and cannot be cached.
+    """
+    key = (factory, functions)
+    with _lock:
+        if key not in _compiled:
+            for function in functions:
+                _make_callable_from_numba(function)
+            dispatcher = numba.njit(**OPTIONS)(factory(*functions))
+            if any(_is_dispatcher(function) for function in functions):
+                warnings.warn(
+                    f"the kernel {name!r} is made of an already jitted function: it works, but is compiled again in "
+                    "every process. Give the plain function to `kernel` to have it cached",
+                    PerformanceWarning,
+                    stacklevel=2,
+                )
+            else:
+                digest = cache.fingerprint(factory(*functions))
+                cache.enable(dispatcher, f"{name}-{factory.__name__.removeprefix('make_')}", digest)
+            _compiled[key] = dispatcher
+        return _compiled[key]
+
+
+def typed_parameters(parameters: tuple[Any, ...], dtype: np.dtype) -> tuple[Any, ...]:
+    """Return the parameters as numbers of the precision that the function is to run in; integers stay integers."""
+    real = np.float32 if dtype == np.float32 else float
+    return tuple(int(p) if isinstance(p, int | np.integer) else real(p) for p in parameters)
+
+
+def make_epilogue(function: Callable[..., Any]) -> Callable[..., None]:
+    """Driver: the kernel function over a block of statistics, written to ``out``.
+
+    A row is always computed over ``width`` entries, a multiple of the vector length, and then only the wanted
+    ones are copied: no value is ever produced by a scalar remainder loop, so none depends on its position.
+    """
+
+    def epilogue(S, rows, columns, width, row, out, i0, j0, parameters):
+        wide()
+        for i in range(rows):
+            s = S[i]
+            for j in range(width):
+                row[j] = function(row.dtype.type(s[j]), *parameters)
+            o = out[i0 + i]
+            for j in range(columns):
+                o[j0 + j] = row[j]
+
+    return epilogue
+
+
+def make_pair_loop(function: Callable[..., Any]) -> Callable[..., None]:
+    """Driver of ``of="rows"``: the function of the two rows, for every pair of the block."""
+
+    def pair_loop(X, Z, i0, i1, j0, j1, out, oi, oj, parameters):
+        for i in range(i0, i1):
+            o = out[oi + i - i0]
+            for j in range(j0, j1):
+                o[oj + j - j0] = function(X[i], Z[j], *parameters)
+
+    return pair_loop
+
+
+def _is_dispatcher(function: Any) -> bool:
+    return hasattr(function, "py_func")
+
+
+def _make_callable_from_numba(function: Any) -> None:
+    """Register a plain function, and the plain functions it calls, so that compiled code may call them."""
+    if _is_dispatcher(function) or not isinstance(function, types.FunctionType) or id(function) in _registered:
+        return
+    _registered.add(id(function))
+    if _known_to_numba(function):
+        return
+    register_jitable(function)
+    for helper in cache.referred_functions(function):
+        _make_callable_from_numba(helper)
+
+
+def _known_to_numba(function: Any) -> bool:
+    from numba.core.errors import NumbaError
+    from numba.core.registry import cpu_target
+
+    cpu_target.typing_context.refresh()
+    try:
+        cpu_target.typing_context.resolve_value_type(function)
+    except (NumbaError, ValueError, TypeError):
+        return False
+    return True

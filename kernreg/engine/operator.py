@@ -1,0 +1,86 @@
+"""K as a scipy LinearOperator that never holds K."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from kernreg.engine.arrays import Samples
+from kernreg.engine.blocks import BlockFiller
+from kernreg.engine.normalise import row_normalizers
+from kernreg.engine.products import product
+from kernreg.engine.program import Program
+from kernreg.engine.separable import separable
+
+
+class KernelOperator(LinearOperator):
+    """Products with K(X, Z) and its transpose.
+
+    Attributes
+    ----------
+    form : str
+        ``"separable"`` where sparse data allow products in O(nnz(XZᵀ)), ``"blocks"`` where kernel blocks are evaluated
+        for every product.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        X: Samples,
+        Z: Samples | None = None,
+        normalizers: np.ndarray | None = None,
+        self_start: int | None = None,
+    ):
+        if Z is None:
+            Z, self_start = X, 0
+        self._self_start = self_start
+        self._normalizers = normalizers
+        self._separable = separable(program, X, Z, normalizers)
+        self.form = "blocks" if self._separable is None else "separable"
+        self._filler: BlockFiller | None = None
+        dtype = np.dtype(np.float64)
+        if self._separable is None:
+            self._filler = BlockFiller(program, X, Z)
+            dtype = self._filler.dtype
+            if program.normalize and normalizers is None:
+                self._normalizers = row_normalizers(self._filler, self_start)
+        super().__init__(dtype=dtype, shape=(X.shape[0], Z.shape[0]))
+
+    def _product(self, V: Any, adjoint: bool) -> np.ndarray:
+        V = np.ascontiguousarray(V)
+        if V.dtype.kind not in "fc":
+            V = V.astype(self.dtype)
+        columns = V.reshape(len(V), -1)
+        if columns.dtype.kind == "c":
+            real, imaginary = (self._product(part, adjoint) for part in (columns.real, columns.imag))
+            result = real + 1j * imaginary
+        elif self._separable is not None:
+            result = self._separable.product(columns, adjoint=adjoint)
+        else:
+            assert self._filler is not None
+            result = product(
+                self._filler,
+                columns,
+                adjoint=adjoint,
+                normalizers=self._normalizers,
+                self_start=self._self_start,
+            )
+        return result.reshape((result.shape[0], *V.shape[1:]))
+
+    def _matvec(self, x: Any) -> np.ndarray:
+        return self._product(x, adjoint=False)
+
+    def _matmat(self, X: Any) -> np.ndarray:
+        return self._product(X, adjoint=False)
+
+    def _rmatvec(self, x: Any) -> np.ndarray:
+        return self._product(x, adjoint=True)
+
+    def _rmatmat(self, X: Any) -> np.ndarray:
+        return self._product(X, adjoint=True)
+
+    def _transpose(self) -> LinearOperator:
+        # K is real: its transpose is its adjoint, for which products exist.
+        return self.adjoint()

@@ -1,0 +1,49 @@
+"""K @ V and Kᵀ @ V, block by block, without K.
+
+Each task owns a strip of the result and runs through the other side in a fixed order, so there is nothing to
+add up between threads and the result has the same bits for any number of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernreg.engine.blocks import BlockFiller
+from kernreg.engine.compile import compiled
+from kernreg.engine.normalise import NO_SELF, make_apply_normalizers
+from kernreg.engine.statistics import BLOCK
+from kernreg.engine.threads import run_tasks, single_threaded_blas
+
+
+def product(
+    filler: BlockFiller,
+    V: np.ndarray,
+    *,
+    adjoint: bool = False,
+    normalizers: np.ndarray | None = None,
+    self_start: int | None = None,
+) -> np.ndarray:
+    """Return K @ V, or K.T @ V with ``adjoint``, for V of one or more columns."""
+    n, m = filler.shape
+    owned, other = (m, n) if adjoint else (n, m)
+    result = np.zeros((owned, V.shape[1]), dtype=np.result_type(filler.dtype, V.dtype))
+    apply = compiled(make_apply_normalizers, "rows") if normalizers is not None else None
+
+    def task(number: int) -> None:
+        scratch, block = filler.scratch(), np.empty((BLOCK, BLOCK), dtype=filler.dtype)
+        a0, a1 = number * BLOCK, min((number + 1) * BLOCK, owned)
+        total = result[a0:a1]
+        for b0 in range(0, other, BLOCK):
+            b1 = min(b0 + BLOCK, other)
+            (i0, i1), (j0, j1) = ((b0, b1), (a0, a1)) if adjoint else ((a0, a1), (b0, b1))
+            filler.fill(scratch, i0, i1, j0, j1, block, 0, 0)
+            if apply is not None:
+                keep_self = self_start is None or filler.program.self_term
+                own = NO_SELF if keep_self else self_start + i0 - j0
+                apply(block, i1 - i0, j1 - j0, i0, filler.program.log, normalizers, own)
+            part = block[: i1 - i0, : j1 - j0]
+            total += (part.T if adjoint else part) @ V[b0:b1]
+
+    with single_threaded_blas():
+        run_tasks(task, -(-owned // BLOCK))
+    return result

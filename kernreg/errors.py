@@ -1,0 +1,100 @@
+"""Every error kernreg raises on purpose.
+
+The tree (the builtin each one also is, in brackets)::
+
+    KernregError
+    ├── SpecError                [ValueError]    a spec string or dict cannot be read
+    ├── ConfigError              [ValueError]    a setting has a value that is not accepted
+    ├── ParameterError           [ValueError]    a parameter of a kernel, solver or ensembler is out of its domain
+    ├── DataError                [ValueError]    the arrays given are not what the operation accepts
+    │   └── AsymmetryError                       an asymmetric kernel where the method requires symmetry
+    ├── MemoryBudgetError        [MemoryError]   the result does not fit in the memory budget
+    ├── EngineError              [RuntimeError]  an engine cannot run here
+    └── PluginError
+        ├── UnknownPlugin        [LookupError]   no plugin of that name
+        ├── PluginConflict       [LookupError]   two distributions claim the name
+        ├── PluginExists         [ValueError]    runtime registration over an existing name
+        ├── PluginBlocked        [ImportError]   KERNREG_PLUGINS does not allow the distribution
+        ├── PluginIncompatible   [ImportError]   written for another major version of the plugin API
+        └── PluginLoadError      [ImportError]   importing or checking the plugin failed
+
+and one warning tree::
+
+    KernregWarning               [UserWarning]
+    ├── PluginWarning                            a plugin works, but something about it deserves attention
+    └── PerformanceWarning                       the result is right, but a faster way exists
+"""
+
+from __future__ import annotations
+
+
+class KernregError(Exception):
+    """Base of all errors raised by kernreg on purpose."""
+
+
+class SpecError(KernregError, ValueError):
+    """A spec such as ``"sne(sigma=2.0)"`` cannot be read."""
+
+
+class ConfigError(KernregError, ValueError):
+    """A setting has a value that is not accepted."""
+
+
+class ParameterError(KernregError, ValueError):
+    """A parameter of a kernel, solver or ensembler is out of its domain."""
+
+
+class DataError(KernregError, ValueError):
+    """The arrays given are not what the operation accepts."""
+
+
+class AsymmetryError(DataError):
+    """An asymmetric kernel was given where the method requires symmetry."""
+
+
+class MemoryBudgetError(KernregError, MemoryError):
+    """The result does not fit in the memory budget."""
+
+
+class EngineError(KernregError, RuntimeError):
+    """An engine cannot run here."""
+
+
+class PluginError(KernregError):
+    """Something is wrong with a plugin."""
+
+
+class UnknownPlugin(PluginError, LookupError):
+    """No plugin of that name."""
+
+
+class PluginConflict(PluginError, LookupError):
+    """Two distributions claim the same name."""
+
+
+class PluginExists(PluginError, ValueError):
+    """Runtime registration over an existing name."""
+
+
+class PluginBlocked(PluginError, ImportError):
+    """KERNREG_PLUGINS does not allow the distribution."""
+
+
+class PluginIncompatible(PluginError, ImportError):
+    """The plugin was written for another major version of the plugin API."""
+
+
+class PluginLoadError(PluginError, ImportError):
+    """Importing the plugin, or checking what it provides, failed."""
+
+
+class KernregWarning(UserWarning):
+    """Base of all warnings issued by kernreg."""
+
+
+class PluginWarning(KernregWarning):
+    """A plugin works, but something about it deserves attention."""
+
+
+class PerformanceWarning(KernregWarning):
+    """The result is right, but a faster way exists."""

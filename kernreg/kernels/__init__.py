@@ -1,0 +1,37 @@
+"""What a kernel is: the `kernel` decorator, Kernel objects, combinators, and the built-in kernels.
+
+    domains.py      what values a parameter may take
+    family.py       KernelFamily (a kernel without its parameters) and the `kernel` decorator
+    base.py         Kernel: parameters, identity, evaluation, arithmetic
+    function.py     kernels made of one function; bound row-normalised kernels
+    combinators.py  sums, products, powers, transposes, symmetrised, composed
+    reference.py    kernels that need a reference set: centred, spectrum-corrected
+    builtin.py      linear, rbf, laplacian, poly, tanh, tl1, sne, t, cauchy, matern, …
+    indexed.py      kernels of sample indices: precomputed, adjacency
+
+May import: errors, config, registry, jit, engine.
+"""
+
+from kernreg.kernels.base import Kernel, as_kernel
+from kernreg.kernels.combinators import compose, symmetrize
+from kernreg.kernels.domains import Parameter, choice, integer, interval, nonnegative, positive, real
+from kernreg.kernels.family import KernelFamily, kernel
+from kernreg.kernels.reference import centered, spectrum
+
+__all__ = [
+    "Kernel",
+    "KernelFamily",
+    "Parameter",
+    "as_kernel",
+    "centered",
+    "choice",
+    "compose",
+    "integer",
+    "interval",
+    "kernel",
+    "nonnegative",
+    "positive",
+    "real",
+    "spectrum",
+    "symmetrize",
+]

@@ -1,0 +1,293 @@
+"""Kernel: a family with its parameters. Immutable, hashable, picklable, callable."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from kernreg.config import get_config
+from kernreg.engine.local import row_blocks
+from kernreg.errors import ParameterError
+from kernreg.kernels.domains import value_key, value_repr
+from kernreg.registry import get_registry, parse_spec
+
+if TYPE_CHECKING:
+    from kernreg.kernels.family import KernelFamily
+
+
+class Kernel:
+    """A similarity k(x, z), ready to be evaluated.
+
+    Made by calling a family (``rbf(sigma=2.0)``), by `kernreg.make_kernel`, or by arithmetic on kernels. Parameters are
+    read as attributes; `set_params` returns a new kernel.
+    """
+
+    __kernreg_kernel_object__ = True
+    __slots__ = ("_family", "_key", "_values")
+
+    _family: KernelFamily
+    _values: Mapping[str, Any]
+    _key: Any
+
+    def __init__(self, family: KernelFamily, values: Mapping[str, Any]):
+        object.__setattr__(self, "_family", family)
+        object.__setattr__(self, "_values", dict(values))
+        object.__setattr__(self, "_key", None)
+
+    # What a kind of kernel defines ------------------------------------------------------------------------
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether k(x, z) = k(z, x) is known to hold."""
+        return self._family.symmetric
+
+    @property
+    def definite(self) -> bool | None:
+        """True: positive semi-definite; False: known not to be; None: not known."""
+        return self._family.definite
+
+    @property
+    def normalize(self) -> str | None:
+        """``"rows"`` where each row is divided by its sum over the reference set."""
+        return self._family.normalize
+
+    def _samples(self, X: Any, name: str) -> Any:
+        """Return X checked and normalised for this kernel."""
+        raise NotImplementedError
+
+    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
+        """Return K(X, Z) of checked samples; Z None stands for X; rows of X start at row self_start of Z, if any."""
+        raise NotImplementedError
+
+    def bind(self, Z: Any) -> Kernel:
+        """Return the kernel with ``Z`` as its reference set; kernels that need none return themselves.
+
+        A row-normalised kernel bound to its training set Z gives both ``k(new, Z)``, normalised over Z, and
+        ``k(Z, new)``, with the normalisers of Z.
+        """
+        return self
+
+    def scalar(self, x: Any, z: Any) -> float:
+        """Return k(x, z) of one pair by the plain formula in Python: slow, obvious, for checking."""
+        raise NotImplementedError
+
+    # Evaluation -------------------------------------------------------------------------------------------
+
+    def __call__(self, X: Any, Z: Any = None, out: np.ndarray | None = None) -> np.ndarray:
+        """Return the matrix of k(x_i, z_j): rows are the first argument; ``Z=None`` stands for X.
+
+        Parameters
+        ----------
+        X, Z : array-like or CSR
+            Samples in rows. float32 gives float32.
+        out : ndarray, optional
+            Filled and returned instead of a new array.
+        """
+        X = self._samples(X, "X")
+        return self._evaluate(X, None if Z is None else self._samples(Z, "Z"), out, None)
+
+    def rows(self, X: Any, Z: Any, start: int, stop: int) -> np.ndarray:
+        """Return rows ``start:stop`` of K(X, Z); ``Z=None`` stands for X."""
+        X = self._samples(X, "X")
+        reference = X if Z is None else self._samples(Z, "Z")
+        return self._evaluate(X[start:stop], reference, None, start if Z is None else None)
+
+    def blocks(
+        self, X: Any, Z: Any = None, *, block_rows: int | None = None
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield (rows, block) over K(X, Z), each block within the memory budget."""
+        X = self._samples(X, "X")
+        return row_blocks(self, X, None if Z is None else self._samples(Z, "Z"), block_rows)
+
+    def map_rows(
+        self, X: Any, Z: Any, function: Callable[[slice, np.ndarray], Any], combine: str = "concatenate"
+    ) -> Any:
+        """Return ``function(rows, block)`` over the row blocks of K(X, Z), combined, by the configured engine."""
+        X = self._samples(X, "X")
+        engine = get_registry("engine").get(get_config().engine)()
+        return engine.map_rows(self, X, None if Z is None else self._samples(Z, "Z"), function, combine)
+
+    def operator(self, X: Any, Z: Any = None) -> LinearOperator:
+        """Return K(X, Z) as a scipy LinearOperator that never holds K."""
+        X = self._samples(X, "X")
+        return self._operator(X, None if Z is None else self._samples(Z, "Z"))
+
+    def _operator(self, X: Any, Z: Any) -> LinearOperator:
+        return RowBlockOperator(self, X, Z)
+
+    # Parameters and identity ------------------------------------------------------------------------------
+
+    @property
+    def family(self) -> KernelFamily:
+        """The family this kernel was made from."""
+        return self._family
+
+    @property
+    def name(self) -> str:
+        """The family's name."""
+        return self._family.name
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with ``deep`` also those of kernels inside, as ``left__sigma``."""
+        params = dict(self._values)
+        if deep:
+            for name, value in self._values.items():
+                if isinstance(value, Kernel):
+                    params.update({f"{name}__{inner}": v for inner, v in value.get_params().items()})
+        return params
+
+    def set_params(self, **params: Any) -> Kernel:
+        """Return a new kernel with these parameters changed: kernels are immutable.
+
+        >>> from kernreg.kernels.builtin import rbf
+        >>> rbf(sigma=1.0).set_params(sigma=2.0)
+        rbf(sigma=2.0)
+        """
+        if params and _called_by_foreign_estimator():
+            raise ParameterError(
+                f"kernels are immutable, so an estimator of scikit-learn cannot set {', '.join(params)} inside one. "
+                f"Search over whole kernels instead, for example {{'kernel': [{self.name}(…), {self.name}(…)]}}; "
+                "kernreg's own solvers accept kernel__sigma and its like"
+            )
+        values = dict(self._values)
+        nested: dict[str, dict[str, Any]] = {}
+        for name, value in params.items():
+            head, _, rest = name.partition("__")
+            if head not in values or (rest and not isinstance(values[head], Kernel)):
+                accepted = ", ".join(self.get_params()) or "none"
+                raise ParameterError(f"{self.name} has no parameter {name!r}; its parameters are: {accepted}")
+            if rest:
+                nested.setdefault(head, {})[rest] = value
+            else:
+                values[head] = value
+        for head, inner in nested.items():
+            values[head] = values[head].set_params(**inner)
+        return self._family(**values)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name in self._values:
+            return self._values[name]
+        raise AttributeError(f"{type(self).__name__} {self.name!r} has no attribute or parameter {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"kernels are immutable; use k.set_params({name}=…), which returns a new kernel")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._values]
+
+    def _identity(self) -> Any:
+        if self._key is None:
+            values = tuple((name, value_key(value)) for name, value in self._values.items())
+            object.__setattr__(self, "_key", (self._family, values))
+        return self._key
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return type(self) is type(other) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value_repr(value)}" for name, value in self._values.items())
+        return f"{self.name}({shown})"
+
+    def __reduce__(self) -> Any:
+        return _rebuild, (self._family, self._values)
+
+    def __sklearn_clone__(self) -> Kernel:
+        return self
+
+    # Arithmetic -------------------------------------------------------------------------------------------
+
+    @property
+    def T(self) -> Kernel:
+        """The transposed kernel: k.T(x, z) = k(z, x)."""
+        from kernreg.kernels.combinators import transpose
+
+        return self if self.symmetric else transpose(self)
+
+    def __add__(self, other: Any) -> Kernel:
+        from kernreg.kernels.combinators import add
+
+        return add(self, other) if _is_kernel(other) else NotImplemented
+
+    def __mul__(self, other: Any) -> Kernel:
+        from kernreg.kernels.combinators import multiply, scale
+
+        if _is_kernel(other):
+            return multiply(self, other)
+        return scale(self, other) if isinstance(other, int | float | np.number) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __pow__(self, exponent: Any) -> Kernel:
+        from kernreg.kernels.combinators import power
+
+        return power(self, exponent)
+
+
+class RowBlockOperator(LinearOperator):
+    """Products with K, for kernels that can give row blocks and nothing better."""
+
+    form = "blocks"
+
+    def __init__(self, kernel: Kernel, X: Any, Z: Any):
+        self._kernel, self._X, self._Z = kernel, X, Z
+        columns = (X if Z is None else Z).shape[0]
+        single = not sp.issparse(X) and X.dtype == np.float32
+        super().__init__(dtype=np.dtype(np.float32 if single else np.float64), shape=(X.shape[0], columns))
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        return self._kernel.map_rows(self._X, self._Z, lambda rows, block: block @ V)
+
+    def _rmatmat(self, V: np.ndarray) -> np.ndarray:
+        return self._kernel.map_rows(self._X, self._Z, lambda rows, block: block.T @ V[rows], "add")
+
+    def _matvec(self, x: np.ndarray) -> np.ndarray:
+        return self._matmat(x)
+
+    def _rmatvec(self, x: np.ndarray) -> np.ndarray:
+        return self._rmatmat(x)
+
+    def _transpose(self) -> LinearOperator:
+        return self.adjoint()  # K is real
+
+
+def as_kernel(spec: Any) -> Kernel:
+    """Return a Kernel from a spec string, a family or a Kernel.
+
+    >>> as_kernel("rbf(sigma=2.0)")
+    rbf(sigma=2.0)
+    """
+    if isinstance(spec, Kernel):
+        return spec
+    if isinstance(spec, str):
+        parsed = parse_spec(spec)
+        return get_registry("kernel").get(parsed.name)(*parsed.args, **parsed.kwargs)
+    if getattr(spec, "__kernreg_kernel__", False):
+        return spec()
+    raise ParameterError(
+        f"{spec!r} is not a kernel; give a spec such as 'rbf(sigma=2.0)', a Kernel, or what the `kernel` decorator "
+        "returns"
+    )
+
+
+def _is_kernel(value: Any) -> bool:
+    return isinstance(value, Kernel) or getattr(value, "__kernreg_kernel__", False) is True
+
+
+def _rebuild(family: KernelFamily, values: Mapping[str, Any]) -> Kernel:
+    return family(**values)
+
+
+def _called_by_foreign_estimator() -> bool:
+    # scikit-learn's BaseEstimator.set_params throws the returned kernel away: the change would be lost in silence.
+    frame = sys._getframe(2)
+    return frame.f_globals.get("__name__") == "sklearn.base" and frame.f_code.co_name == "set_params"

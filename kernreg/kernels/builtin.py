@@ -1,0 +1,165 @@
+"""The built-in kernels: one function each, whose docstring is its formula.
+
+They are registered through kernreg's own entry points, as a third party's are.
+"""
+
+from __future__ import annotations
+
+from kernreg.engine.program import Split
+from kernreg.jit import exp, expm1, log, pow, sqrt, tanh
+from kernreg.kernels.domains import choice, integer, nonnegative, positive, real
+from kernreg.kernels.family import kernel
+
+
+@kernel(of="dot", symmetric=True, definite=True)
+def linear(dot):
+    """⟨x, y⟩."""
+    return dot
+
+
+@kernel(of="dot", symmetric=True, definite=True, parameters={"degree": integer(1), "c": nonnegative})
+def poly(dot, degree=3, c=1.0):
+    """(⟨x, y⟩ + c)^degree."""
+    return pow(dot + c, degree)
+
+
+@kernel(of="dot", symmetric=True, definite=False, parameters={"c": real, "t": real}, name="tanh")
+def tanh_(dot, c=1.0, t=0.0):
+    """tanh(c ⟨x, y⟩ + t).
+
+    Indefinite, also for c > 0. Huang, Maier, Hornegger & Suykens, Indefinite kernels in least squares support vector
+    machines and principal component analysis, ACHA 43 (2017).
+    """
+    return tanh(c * dot + t)
+
+
+def _log_gauss(norm, sigma):
+    return -norm / (sigma * sigma)
+
+
+def _gauss_excess(dot, sigma):
+    return expm1(2.0 * dot / (sigma * sigma))
+
+
+# exp(-|x-z|²/σ²) = exp(-|x|²/σ²) exp(-|z|²/σ²) (1 + expm1(2⟨x,z⟩/σ²))
+_gauss = Split(_log_gauss, _log_gauss, _gauss_excess)
+
+
+@kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": positive}, split=_gauss)
+def rbf(d2, sigma=1.0):
+    """exp(-|x - y|² / sigma²)."""
+    return exp(-d2 / (sigma * sigma))
+
+
+@kernel(of="l1", symmetric=True, definite=True, parameters={"sigma": positive})
+def laplacian(l1, sigma=1.0):
+    """exp(-|x - y|₁ / sigma)."""
+    return exp(-l1 / sigma)
+
+
+@kernel(of="l1", symmetric=True, definite=None, parameters={"rho": positive})
+def tl1(l1, rho=1.0):
+    """max(rho - |x - y|₁, 0).
+
+    Indefinite in more than one dimension; rho = 0.7 times the number of features is the usual choice. Huang, Suykens,
+    Wang, Hornegger & Maier, Classification with truncated l1 distance kernel, TNNLS 29 (2018).
+    """
+    return max(rho - l1, 0.0)
+
+
+@kernel(of="sqeuclidean", normalize="rows", log=True, definite=None, parameters={"sigma": positive}, split=_gauss)
+def sne(d2, sigma=1.0):
+    """exp(-|x - y|² / sigma²) / Σ_z exp(-|x - z|² / sigma²), z over the reference set.
+
+    Asymmetric: the conditional probability of stochastic neighbour embedding. He, He, Shi, Huang & Suykens, Learning
+    with asymmetric kernels: least squares and feature interpretation, TPAMI 45 (2023).
+    """
+    return -d2 / (sigma * sigma)
+
+
+@kernel(of="sqeuclidean", normalize="rows", definite=None, parameters={"sigma": positive})
+def t(d2, sigma=1.0):
+    """(1 + |x - y|² / sigma²)⁻¹ / Σ_z (1 + |x - z|² / sigma²)⁻¹, z over the reference set.
+
+    Asymmetric; sigma = 1 is the T kernel of He et al., Learning with asymmetric kernels, TPAMI 45 (2023).
+    """
+    return 1.0 / (1.0 + d2 / (sigma * sigma))
+
+
+@kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": positive})
+def cauchy(d2, sigma=1.0):
+    """1 / (1 + |x - y|² / sigma²)."""
+    return 1.0 / (1.0 + d2 / (sigma * sigma))
+
+
+@kernel(
+    of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": positive, "nu": choice(0.5, 1.5, 2.5)}
+)
+def matern(d2, sigma=1.0, nu=1.5):
+    """exp(-s), (1 + s) exp(-s) or (1 + s + s²/3) exp(-s), s = sqrt(2 nu) |x - y| / sigma, for nu = 0.5, 1.5, 2.5."""
+    s = sqrt(2.0 * nu * d2) / sigma
+    linear_part = 0.0 if nu < 1.0 else s
+    square_part = s * s / 3.0 if nu > 2.0 else 0.0
+    return (1.0 + linear_part + square_part) * exp(-s)
+
+
+@kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": positive, "alpha": positive})
+def rational_quadratic(d2, sigma=1.0, alpha=1.0):
+    """(1 + |x - y|² / (2 alpha sigma²))^(-alpha)."""
+    return pow(1.0 + d2 / (2.0 * alpha * sigma * sigma), -alpha)
+
+
+def _chi2_term(x, y):
+    total = x + y
+    return (x - y) * (x - y) / (total if total > 0.0 else 1.0)
+
+
+@kernel(of=_chi2_term, symmetric=True, definite=True, inputs="nonnegative", parameters={"sigma": positive})
+def chi2(distance, sigma=1.0):
+    """exp(-Σ_d (x_d - y_d)² / (x_d + y_d) / sigma), for non-negative features."""
+    return exp(-distance / sigma)
+
+
+def _minimum(x, y):
+    return min(x, y)
+
+
+@kernel(of=_minimum, symmetric=True, definite=True, inputs="nonnegative")
+def intersection(overlap):
+    """Σ_d min(x_d, y_d), for non-negative features."""
+    return overlap
+
+
+def _relative_entropy(p, q):
+    # 0 log 0 = 0; where q = 0 < p the divergence is infinite, and log(p / 0) is.
+    return p * log(p / q) if p > 0.0 else 0.0
+
+
+@kernel(of=_relative_entropy, definite=None, inputs="distribution", parameters={"a": positive})
+def kl(divergence, a=1.0):
+    """exp(-a KL(x ‖ y)), KL(x ‖ y) = Σ_d x_d log(x_d / y_d), for discrete distributions in rows.
+
+    Asymmetric; zero where y gives no weight to something x contains. He et al., Learning with asymmetric kernels,
+    TPAMI 45 (2023).
+    """
+    return exp(-a * divergence)
+
+
+def _gaussian_example(rng, n):
+    import numpy as np
+
+    return kl_gaussian(a=0.2), np.hstack([rng.normal(size=(n, 3)), 0.5 + rng.random((n, 3))])
+
+
+@kernel(of="rows", definite=None, inputs="real", parameters={"a": positive}, example=_gaussian_example)
+def kl_gaussian(x, y, a=1.0):
+    """exp(-a KL(N_x ‖ N_y)) for diagonal Gaussians in rows: the means, then the variances.
+
+    KL = ½ Σ_d (log(v_y/v_x) + (v_x + (m_x - m_y)²)/v_y - 1). NaN where a variance is not positive.
+    """
+    half = len(x) // 2
+    divergence = 0.0
+    for d in range(half):
+        gap, v_x, v_y = x[d] - y[d], x[half + d], y[half + d]
+        divergence += log(v_y / v_x) + (v_x + gap * gap) / v_y - 1.0
+    return exp(-0.5 * a * divergence)

@@ -1,0 +1,168 @@
+"""What values a parameter of a kernel may take, and the error when it does not.
+
+A domain is a callable that returns the accepted value or raises ValueError, and whose ``str`` says what it accepts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from kernreg.errors import ParameterError
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "required"
+
+    def __reduce__(self) -> str:
+        return "REQUIRED"
+
+
+REQUIRED = _Required()
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A set of accepted values: ``check`` returns the normalised value or raises ValueError or TypeError."""
+
+    description: str
+    check: Callable[[Any], Any]
+
+    def __str__(self) -> str:
+        return self.description
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a kernel: its name, default and domain."""
+
+    name: str
+    default: Any
+    domain: Domain
+
+    required = REQUIRED
+
+    def accept(self, value: Any, owner: str) -> Any:
+        """Return the value as the kernel will use it, or raise ParameterError."""
+        try:
+            return self.domain.check(value)
+        except (ValueError, TypeError, OverflowError):
+            shown = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:77]}..."
+            raise ParameterError(f"{owner}: {self.name}={shown}; accepted is {self.domain}") from None
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool | np.bool_ | str | bytes) or value is None:
+        raise TypeError
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+def interval(low: float = -math.inf, high: float = math.inf, *, open_low: bool = False) -> Domain:
+    """Return the domain of finite numbers from ``low`` to ``high``; ``open_low`` leaves ``low`` itself out."""
+
+    def check(value: Any) -> float:
+        number = _number(value)
+        if number < low or number > high or (open_low and number == low):
+            raise ValueError
+        return number
+
+    if low == 0 and high == math.inf:
+        text = "a finite number > 0" if open_low else "a finite number >= 0"
+    elif low == -math.inf and high == math.inf:
+        text = "a finite number"
+    else:
+        text = f"a number in {'(' if open_low else '['}{low:g}, {high:g}]"
+    return Domain(text, check)
+
+
+positive = interval(0.0, open_low=True)
+nonnegative = interval(0.0)
+real = interval()
+
+
+def integer(low: int | None = None, high: int | None = None) -> Domain:
+    """Return the domain of integers from ``low`` to ``high``, both included."""
+
+    def check(value: Any) -> int:
+        number = _number(value)
+        if number != int(number) or (low is not None and number < low) or (high is not None and number > high):
+            raise ValueError
+        return int(number)
+
+    bounds = [f">= {low}"] if low is not None else []
+    bounds += [f"<= {high}"] if high is not None else []
+    return Domain(" ".join(["an integer", " and ".join(bounds)]).strip(), check)
+
+
+def choice(*values: Any) -> Domain:
+    """Return the domain of exactly these values."""
+
+    def check(value: Any) -> Any:
+        for accepted in values:
+            if type(value) in (str, bool) or type(accepted) in (str, bool):
+                if type(value) is type(accepted) and value == accepted:
+                    return accepted
+            elif value == accepted:
+                return accepted
+        raise ValueError
+
+    return Domain("one of " + ", ".join(map(repr, values)), check)
+
+
+boolean = choice(True, False)
+
+
+def _matrix(value: Any) -> Any:
+    if sp.issparse(value):
+        table = sp.csr_array(value)
+    else:
+        table = np.asarray(value)
+    if table.ndim != 2 or table.dtype.kind not in "fiub":
+        raise ValueError
+    if table.dtype not in (np.float64, np.float32):
+        table = table.astype(np.float64)
+    if not np.isfinite(table.data if sp.issparse(table) else table).all():
+        raise ValueError
+    return table
+
+
+matrix = Domain("a finite 2-D numeric array or sparse matrix", _matrix)
+
+
+def _callable(value: Any) -> Any:
+    if not callable(value):
+        raise TypeError
+    return value
+
+
+function = Domain("a function of the sample array that returns the transformed array", _callable)
+
+
+def value_key(value: Any) -> Any:
+    """Return something hashable that is equal exactly when two parameter values are."""
+    if sp.issparse(value):
+        return (value.shape, *map(value_key, (value.data, value.indices, value.indptr)))
+    if isinstance(value, np.ndarray):
+        return value.shape, str(value.dtype), hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+    return value
+
+
+def value_repr(value: Any) -> str:
+    """Return the value as it stands in a spec; arrays, which no spec can hold, are summarised."""
+    if sp.issparse(value):
+        return f"<{value.shape[0]}x{value.shape[1]} sparse, {value.nnz} stored>"
+    if isinstance(value, np.ndarray):
+        return f"<{'x'.join(map(str, value.shape))} {value.dtype} array>"
+    if hasattr(value, "__kernreg_kernel_object__"):
+        return repr(repr(value))
+    return repr(value)

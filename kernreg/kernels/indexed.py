@@ -1,0 +1,92 @@
+"""Kernels of sample indices: the matrix is held by the kernel, and samples are numbers 0 … n-1.
+
+A held matrix gives every block a solver may ask for, K[train, test] as well as K[test, train], which scikit-learn's
+"precomputed" convention cannot.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from kernreg.errors import DataError, ParameterError
+from kernreg.kernels.domains import boolean, choice, matrix
+from kernreg.kernels.family import kernel
+
+
+def held_block(rows: np.ndarray, columns: np.ndarray, held: Any, name: str = "precomputed") -> np.ndarray:
+    """Return held[rows][:, columns] as a dense array; indices beyond the matrix are an error that says so."""
+    for index, size, side in ((rows, held.shape[0], "row"), (columns, held.shape[1], "column")):
+        if index.size and index.max() >= size:
+            raise DataError(
+                f"{name}: {side} index {int(index.max())} is beyond the held {held.shape[0]} × {held.shape[1]} matrix; "
+                f"samples are indices 0 … {size - 1}"
+            )
+    if sp.issparse(held):
+        return held[rows][:, columns].toarray()
+    return held[np.ix_(rows, columns)]
+
+
+def _precomputed_example(rng: np.random.Generator, n: int) -> Any:
+    return precomputed(K=rng.normal(size=(n, n))), np.arange(n)
+
+
+def _hold(K: Any) -> Any:
+    return K
+
+
+@kernel(
+    of="blocks", inputs="index", parameters={"K": matrix}, prepare=_hold, definite=None, example=_precomputed_example
+)
+def precomputed(rows, columns, held):
+    """K[i, j] of a given matrix, for sample indices i and j.
+
+    >>> import numpy as np
+    >>> k = precomputed(K=np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> k([1, 0], [1]).tolist()
+    [[4.0], [2.0]]
+    """
+    return held_block(rows, columns, held)
+
+
+def _adjacency_example(rng: np.random.Generator, n: int) -> Any:
+    return adjacency(graph=sp.csr_array((rng.random((n, n)) < 0.2).astype(float))), np.arange(n)
+
+
+def _normalised(graph: Any, self_loops: bool = True, normalize: str = "rows", cited: bool = True) -> Any:
+    if graph.shape[0] != graph.shape[1]:
+        raise ParameterError(f"adjacency: graph has shape {graph.shape}; an adjacency matrix is square")
+    A = sp.csr_array(graph, dtype=np.float64)
+    if cited:
+        A = A.T.tocsr()
+    if self_loops:
+        A = sp.csr_array(A + sp.eye_array(A.shape[0], format="csr"))
+    if normalize == "none":
+        return A
+    degrees = np.asarray(A.sum(axis=1)).ravel()
+    inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
+    return sp.csr_array(sp.diags_array(inverse) @ A)
+
+
+@kernel(
+    of="blocks",
+    inputs="index",
+    parameters={
+        "graph": matrix,
+        "self_loops": boolean,
+        "normalize": choice("rows", "none"),
+        "cited": boolean,
+    },
+    prepare=_normalised,
+    example=_adjacency_example,
+)
+def adjacency(rows, columns, held):
+    """D⁻¹(Aᵀ + I) of a directed graph, for node indices: row i spreads over the nodes that point to i.
+
+    ``graph[i, j] != 0`` is an edge from i to j. ``cited=False`` takes A itself instead of its transpose,
+    ``self_loops=False`` leaves out I, ``normalize="none"`` leaves out D⁻¹. Rows without any entry stay zero. He et al.,
+    Learning with asymmetric kernels, TPAMI 45 (2023), use the default.
+    """
+    return held_block(rows, columns, held, "adjacency")

@@ -1,0 +1,184 @@
+"""Kernels that are defined through a reference set: centred kernels, and kernels with a corrected spectrum.
+
+``bind(Z)`` fixes the reference (a training set) and gives one formula for every pair, training and new alike.
+Unbound, ``k(X, Z)`` takes its second argument as the reference, and ``k(X)`` takes X.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernreg.errors import AsymmetryError
+from kernreg.kernels.base import Kernel
+from kernreg.kernels.combinators import CombinedKernel, kernel_domain
+from kernreg.kernels.domains import REQUIRED, Parameter, choice
+from kernreg.kernels.family import KernelFamily
+from kernreg.kernels.function import same_samples
+
+
+class _Unbound(CombinedKernel):
+    __slots__ = ()
+    _bound_class: type[_Bound]
+
+    def bind(self, Z: Any) -> Kernel:
+        """Return the kernel with ``Z`` as its reference set."""
+        return self._bound_class(self, self._samples(Z, "Z"))
+
+    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
+        return self.bind(X if Z is None else Z)._evaluate(X, Z, out, self_start)
+
+
+class _Bound(CombinedKernel):
+    __slots__ = ("_reference", "_state", "_unbound")
+
+    _unbound: _Unbound
+    _reference: Any
+    _state: Any
+
+    def __init__(self, unbound: _Unbound, reference: Any):
+        super().__init__(unbound.family, {**unbound._values, "kernel": unbound.parts[0].bind(reference)})
+        object.__setattr__(self, "_unbound", unbound)
+        object.__setattr__(self, "_reference", reference)
+        object.__setattr__(self, "_state", self._learn(self.parts[0]._evaluate(reference, None, None, None)))
+
+    def _learn(self, K: np.ndarray) -> Any:
+        """Return what is kept of the reference's own kernel matrix."""
+        raise NotImplementedError
+
+    @property
+    def symmetric(self) -> bool:
+        """As of the unbound kernel."""
+        return self._unbound.symmetric
+
+    @property
+    def definite(self) -> bool | None:
+        """As of the unbound kernel."""
+        return self._unbound.definite
+
+    def bind(self, Z: Any) -> Kernel:
+        """Return the kernel bound to ``Z`` instead."""
+        return self._unbound.bind(Z)
+
+    def _finish(self, K: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+        if out is None:
+            return K
+        out[...] = K
+        return out
+
+    def scalar(self, x: Any, z: Any) -> float:
+        """Return the value of one pair (through the matrix path: there is no shorter formula)."""
+        row, column = (self._samples(np.asarray(side)[None], "x") for side in (x, z))
+        return float(self._evaluate(row, column, None, None)[0, 0])
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._unbound, self._reference)
+
+
+class BoundCentered(_Bound):
+    """k(x, w) minus its means over the reference set, plus their mean."""
+
+    __slots__ = ()
+
+    def _learn(self, K: np.ndarray) -> float:
+        return float(K.mean(dtype=np.float64))
+
+    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
+        inner, R = self.parts[0], self._reference
+        Z = X if Z is None else Z
+        K = inner._evaluate(X, Z, out, self_start)
+        row_means = inner._evaluate(X, R, None, self_start if same_samples(Z, R) else None).mean(axis=1)
+        K -= row_means[:, None]
+        K -= inner._evaluate(R, Z, None, None).mean(axis=0)
+        K += K.dtype.type(self._state)
+        return K
+
+
+class Centered(_Unbound):
+    """k(x, z) - mean_r k(x, r) - mean_r k(r, z) + mean: centred in feature space over the reference set."""
+
+    __slots__ = ()
+    _bound_class = BoundCentered
+
+
+class BoundSpectrum(_Bound):
+    """A symmetric kernel whose training spectrum is made non-negative, with the matching transform of new rows."""
+
+    __slots__ = ()
+
+    def _learn(self, K: np.ndarray) -> Any:
+        gap = np.abs(K - K.T).max(initial=0.0)
+        if gap > 1e-10 * max(np.abs(K).max(initial=0.0), np.finfo(float).tiny):
+            raise AsymmetryError(
+                f"spectrum(…) corrects the eigenvalues of a symmetric kernel, and {self.parts[0].name!r} is asymmetric "
+                f"on this data (largest |K - Kᵀ| is {gap:.3g}). Symmetrise it first: spectrum(symmetrize(k), …), or use "
+                "a solver that takes asymmetric kernels, such as 'ask-ls' or 'ksvd'"
+            )
+        if self.method == "shift":
+            return max(0.0, -float(np.linalg.eigvalsh(K)[0])) if len(K) else 0.0
+        values, vectors = np.linalg.eigh(K)
+        corrected = {
+            "clip": np.maximum(values, 0.0),
+            "flip": np.abs(values),
+            "square": values * values,
+        }[self.method]
+        kept = np.abs(values) > len(K) * np.finfo(K.dtype).eps * np.abs(values).max(initial=0.0)
+        # k(x, w) = k(x, R) Q k(R, w) is the only extension that agrees with the corrected matrix on the reference.
+        scaled = np.where(kept, corrected / np.where(kept, values, 1.0) ** 2, 0.0)
+        ratio = np.where(kept, corrected / np.where(kept, values, 1.0), 0.0)
+        return (vectors * scaled) @ vectors.T, (vectors * ratio) @ vectors.T, (vectors * corrected) @ vectors.T
+
+    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
+        inner, R = self.parts[0], self._reference
+        Z = X if Z is None else Z
+        to_reference = same_samples(Z, R)
+        whole = to_reference and same_samples(X, R)
+        if self.method == "shift":
+            K = inner._evaluate(X, Z, None, self_start)
+            start = 0 if whole else self_start
+            if start is not None and to_reference:
+                K[np.arange(len(K)), start + np.arange(len(K))] += self._state
+            return self._finish(K, out)
+        quadratic, linear, training = self._state
+        if whole:
+            return self._finish(training.astype(inner._evaluate(R[:1], None, None, None).dtype), out)
+        left = inner._evaluate(X, R, None, None)
+        if to_reference:
+            return self._finish((left @ linear).astype(left.dtype), out)
+        return self._finish((left @ quadratic @ inner._evaluate(R, Z, None, None)).astype(left.dtype), out)
+
+
+class Spectrum(_Unbound):
+    """K with its eigenvalues clipped at 0, flipped to |λ|, shifted by |λ_min| or squared: positive semi-definite."""
+
+    __slots__ = ()
+    _bound_class = BoundSpectrum
+
+    @property
+    def definite(self) -> bool | None:
+        """True on the reference set and its extension (a shift holds for the reference only)."""
+        return True
+
+
+def _example(family_name: str) -> Any:
+    def example(rng: np.random.Generator, n: int) -> tuple[Kernel, Any]:
+        X = rng.normal(size=(n, 4))
+        return FAMILIES[family_name]("tl1(rho=2.0)"), X
+
+    return example
+
+
+_ONE = Parameter("kernel", REQUIRED, kernel_domain)
+
+
+def _family(name: str, kind: type[Kernel], *parameters: Parameter) -> KernelFamily:
+    return KernelFamily(
+        name, kind, parameters, doc=kind.__doc__ or "", module=__name__, qualname=name, example=_example(name)
+    )
+
+
+centered = _family("centered", Centered, _ONE)
+spectrum = _family("spectrum", Spectrum, _ONE, Parameter("method", "clip", choice("clip", "flip", "shift", "square")))
+
+FAMILIES = {f.name: f for f in (centered, spectrum)}
