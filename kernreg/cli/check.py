@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import click
 
 from kernreg.cli.list import KINDS, listing
 from kernreg.cli.output import console, styled, write_json
 from kernreg.errors import KernregError, UnknownPlugin
-
-if TYPE_CHECKING:
-    from kernreg.registry import Entry
+from kernreg.registry import Entry, get_registry, normalize_distribution
 
 
 @dataclass(frozen=True)
@@ -29,17 +25,6 @@ class Finding:
     detail: str = ""
 
 
-def normalized(distribution: str) -> str:
-    """Spell a distribution name as PEP 503 does.
-
-    Examples
-    --------
-    >>> normalized("Kernreg_Demo")
-    'kernreg-demo'
-    """
-    return re.sub(r"[-_.]+", "-", distribution).lower()
-
-
 def matching(what: str, entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries meant by a distribution, a plugin name, or ``distribution:name``.
 
@@ -47,14 +32,14 @@ def matching(what: str, entries: Sequence[Entry]) -> list[Entry]:
     """
     distribution, colon, name = what.partition(":")
     if colon:
-        wanted = normalized(distribution)
+        wanted = normalize_distribution(distribution)
         return [
             entry
             for entry in entries
-            if normalized(entry.distribution or "") == wanted and entry.name == name
+            if normalize_distribution(entry.distribution or "") == wanted and entry.name == name
         ]
-    for wanted in (normalized(what), f"kernreg-{normalized(what)}"):
-        found = [entry for entry in entries if normalized(entry.distribution or "") == wanted]
+    for wanted in (normalize_distribution(what), f"kernreg-{normalize_distribution(what)}"):
+        found = [entry for entry in entries if normalize_distribution(entry.distribution or "") == wanted]
         if found:
             return found
     return [entry for entry in entries if entry.name == what]
@@ -62,7 +47,6 @@ def matching(what: str, entries: Sequence[Entry]) -> list[Entry]:
 
 def findings(entry: Entry) -> Iterator[Finding]:
     """Load an entry and check every law of its kind. The first law is that it loads."""
-    from kernreg.registry import get_registry
 
     def finding(law: str, outcome: str, detail: str = "") -> Finding:
         return Finding(entry.kind, entry.name, entry.distribution or "", law, outcome, detail)

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kernreg import registry
 from kernreg.cli.output import console, styled, write_json
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from kernreg.registry import Entry
 
-KINDS = ("kernel", "solver", "ensembler", "engine")
+KINDS = tuple(registry.KINDS)
 
 
-def listing(kind: str | None = None) -> list[Entry]:
+def listing(kind: str | None = None) -> list[registry.Entry]:
     """Return the entries of one kind, or of all, ordered by kind and name."""
     from kernreg import available
 
@@ -26,7 +26,7 @@ def listing(kind: str | None = None) -> list[Entry]:
     )
 
 
-def table(entries: Sequence[Entry]) -> Table:
+def table(entries: Sequence[registry.Entry]) -> Table:
     """Lay entries out as a table, with reasons only where there are any."""
     from rich.markup import escape
     from rich.table import Table

@@ -52,7 +52,8 @@ def require_close(
     if not difference <= tolerance * scale(expected):
         fail(
             f"{what}: at {index}, {names[0]} = {float(got[index])!r} "
-            f"but {names[1]} = {float(expected[index])!r} (difference {difference:.3g}, allowed {tolerance * scale(expected):.3g})"
+            f"but {names[1]} = {float(expected[index])!r} "
+            f"(difference {difference:.3g}, allowed {tolerance * scale(expected):.3g})"
         )
 
 

@@ -12,7 +12,6 @@ import pickle
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -74,9 +73,9 @@ class EnsemblerCase:
 
         return self.declared() if inspect.isclass(self.declared) else clone(self.declared)
 
-    @cached_property
+    @property
     def problems(self) -> dict[str, tuple[Views, Any]]:
-        """Views and labels, for two classes and for three."""
+        """Views and labels, for two classes and for three; made anew each time, in case they get modified."""
         make = self.data or example_views
         return {
             f"{classes} classes": make(np.random.default_rng([self.seed, classes]), SAMPLES, classes)
@@ -94,6 +93,21 @@ def fit_returns_self(case: EnsemblerCase) -> None:
             fail("fit(views, y) must return the ensembler itself")
         if not same_parameters(before, ensembler.get_params(deep=False)):
             fail(f"fit changed its parameters from {before} to {ensembler.get_params(deep=False)}")
+
+
+@ENSEMBLER_LAWS.law("input untouched")
+def input_untouched(case: EnsemblerCase) -> None:
+    """Neither fit nor merge changes the views or the targets."""
+    for problem, (views, y) in case.problems.items():
+        given, y_given = {name: view.copy() for name, view in views.items()}, np.array(y)
+        case.make().fit(given, y_given).merge(given)
+        if given.keys() != views.keys():
+            fail(f"{problem}: the dict of views was modified, it now holds {sorted(given)}")
+        for name, view in views.items():
+            if np.any(given[name] != view):
+                fail(f"{problem}: the view {name!r} was modified")
+        if np.any(y_given != np.asarray(y)):
+            fail(f"{problem}: the targets were modified")
 
 
 @ENSEMBLER_LAWS.law("shape kept")
@@ -164,21 +178,6 @@ def determinism(case: EnsemblerCase) -> None:
         merged = np.array(ensembler.merge(views))
         require_same(ensembler.merge(views), merged, f"{problem}: merging again differs")
         require_same(case.make().fit(views, y).merge(views), merged, f"{problem}: fitting again differs")
-
-
-@ENSEMBLER_LAWS.law("input untouched")
-def input_untouched(case: EnsemblerCase) -> None:
-    """Neither fit nor merge changes the views or the targets."""
-    for problem, (views, y) in case.problems.items():
-        given, y_given = {name: view.copy() for name, view in views.items()}, np.array(y)
-        case.make().fit(given, y_given).merge(given)
-        if given.keys() != views.keys():
-            fail(f"{problem}: the dict of views was modified, it now holds {sorted(given)}")
-        for name, view in views.items():
-            if np.any(given[name] != view):
-                fail(f"{problem}: the view {name!r} was modified")
-        if np.any(y_given != np.asarray(y)):
-            fail(f"{problem}: the targets were modified")
 
 
 @ENSEMBLER_LAWS.law(

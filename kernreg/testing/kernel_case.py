@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.testing.laws import LawBook, fail
-
-KERNEL_LAWS = LawBook("kernel")
+from kernreg.testing.laws import fail
 
 # Different, so that a transposed result cannot pass for the right one by its shape.
 ROWS, COLUMNS = 13, 9
@@ -37,7 +35,7 @@ class KernelCase:
     @property
     def subject(self) -> str:
         """``kernel`` and the name of the family or the spec of the kernel."""
-        return f"kernel {self.declared.name if self.is_family else self.declared!r}"
+        return f"kernel {self.declared.name}" if self.is_family else f"kernel {self.declared!r}"
 
     @property
     def is_family(self) -> bool:

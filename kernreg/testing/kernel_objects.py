@@ -10,8 +10,10 @@ import numpy as np
 
 from kernreg.errors import DataError, ParameterError
 from kernreg.testing.arrays import require_error, require_same
-from kernreg.testing.kernel_case import COLUMNS, KERNEL_LAWS, ROWS, KernelCase
-from kernreg.testing.laws import fail
+from kernreg.testing.kernel_case import COLUMNS, ROWS, KernelCase
+from kernreg.testing.laws import LawBook, fail
+
+OBJECT_LAWS = LawBook("kernel")
 
 
 def is_literal(value: Any) -> bool:
@@ -22,7 +24,7 @@ def is_literal(value: Any) -> bool:
         return False
 
 
-@KERNEL_LAWS.law(
+@OBJECT_LAWS.law(
     "documented formula",
     excuse=lambda case: None if case.family is not None else "it was combined from others",
 )
@@ -32,7 +34,7 @@ def documented_formula(case: KernelCase) -> None:
         fail("its function has no docstring; write the formula as the first line")
 
 
-@KERNEL_LAWS.law("parameters")
+@OBJECT_LAWS.law("parameters")
 def parameters(case: KernelCase) -> None:
     """get_params, set_params and scikit-learn's clone give the same kernel back; a kernel never changes."""
     from sklearn.base import clone  # here, because importing scikit-learn takes long
@@ -60,7 +62,7 @@ def parameters(case: KernelCase) -> None:
                 fail(f"kernels with different {name} compare equal: {changed!r} and {kernel!r}")
 
 
-@KERNEL_LAWS.law("equality and hash")
+@OBJECT_LAWS.law("equality and hash")
 def equality_and_hash(case: KernelCase) -> None:
     """Kernels of the same family with the same parameters are equal and have the same hash."""
     kernel, _ = case.draw(ROWS)
@@ -73,7 +75,7 @@ def equality_and_hash(case: KernelCase) -> None:
         fail("it compares equal to a string")
 
 
-@KERNEL_LAWS.law(
+@OBJECT_LAWS.law(
     "text form", excuse=lambda case: None if case.family is not None else "it was combined from others"
 )
 def text_form(case: KernelCase) -> None:
@@ -91,7 +93,7 @@ def text_form(case: KernelCase) -> None:
         fail(f"repr {kernel!r} reads back as the different kernel {again!r}")
 
 
-@KERNEL_LAWS.law("pickle")
+@OBJECT_LAWS.law("pickle")
 def pickles(case: KernelCase) -> None:
     """A kernel survives pickling: equal, and with the same values."""
     kernel, X, Z = case.pair()
@@ -101,7 +103,7 @@ def pickles(case: KernelCase) -> None:
     require_same(again(X, Z), kernel(X, Z), "values before and after pickling differ")
 
 
-@KERNEL_LAWS.law("wrong samples")
+@OBJECT_LAWS.law("wrong samples")
 def wrong_samples(case: KernelCase) -> None:
     """Samples that the kernel cannot take raise DataError with a message."""
     kernel, X, Z = case.pair()
@@ -131,7 +133,7 @@ def wrong_samples(case: KernelCase) -> None:
     )
 
 
-@KERNEL_LAWS.law("wrong parameters")
+@OBJECT_LAWS.law("wrong parameters")
 def wrong_parameters(case: KernelCase) -> None:
     """A parameter outside its domain raises ParameterError with a message, at the latest when evaluated."""
     kernel, X, Z = case.pair()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kernreg.testing.arrays import TOLERANCE_FLOAT32, require_close, require_same, scale, show, worst_entry
-from kernreg.testing.kernel_case import COLUMNS, KERNEL_LAWS, ROWS, KernelCase, unless_normalized
-from kernreg.testing.laws import fail
+from kernreg.testing.kernel_case import COLUMNS, ROWS, KernelCase, unless_normalized
+from kernreg.testing.laws import LawBook, fail
+
+VALUE_LAWS = LawBook("kernel")
 
 DRAWS = range(3)
 
@@ -15,7 +17,7 @@ DRAWS = range(3)
 EIGENVALUE_TOLERANCE = 1e-8
 
 
-@KERNEL_LAWS.law("shape")
+@VALUE_LAWS.law("shape")
 def shape(case: KernelCase) -> None:
     """k(X, Z) is an n × m array of finite floats and k(X) is n × n."""
     kernel, X, Z = case.pair()
@@ -31,14 +33,7 @@ def shape(case: KernelCase) -> None:
             fail(f"k(x, z) = {K[i, j]} for x = {show(X[i])}, z = {show(right[j])}; it must be finite")
 
 
-@KERNEL_LAWS.law("determinism")
-def determinism(case: KernelCase) -> None:
-    """Evaluating twice gives the same numbers, bit for bit."""
-    kernel, X, Z = case.pair()
-    require_same(kernel(X, Z), kernel(X, Z), "two evaluations of k(X, Z) differ")
-
-
-@KERNEL_LAWS.law("input untouched")
+@VALUE_LAWS.law("input untouched")
 def input_untouched(case: KernelCase) -> None:
     """Evaluating a kernel changes neither X nor Z."""
     kernel, X, Z = case.pair()
@@ -51,7 +46,14 @@ def input_untouched(case: KernelCase) -> None:
             fail(f"{name} was modified by evaluating the kernel")
 
 
-@KERNEL_LAWS.law(
+@VALUE_LAWS.law("determinism")
+def determinism(case: KernelCase) -> None:
+    """Evaluating twice gives the same numbers, bit for bit."""
+    kernel, X, Z = case.pair()
+    require_same(kernel(X, Z), kernel(X, Z), "two evaluations of k(X, Z) differ")
+
+
+@VALUE_LAWS.law(
     "declared symmetry",
     excuse=lambda case: None if case.declared.symmetric else "it is not declared symmetric",
 )
@@ -71,7 +73,7 @@ def declared_symmetry(case: KernelCase) -> None:
         require_close(K, K.T, "k(X) is not its own transpose", names=("k(X)", "k(X).T"))
 
 
-@KERNEL_LAWS.law("one argument or two", excuse=unless_normalized)
+@VALUE_LAWS.law("one argument or two", excuse=unless_normalized)
 def one_argument_or_two(case: KernelCase) -> None:
     """k(X) is k(X, X): no half of an asymmetric matrix is mirrored onto the other."""
     for draw in DRAWS:
@@ -79,7 +81,7 @@ def one_argument_or_two(case: KernelCase) -> None:
         require_close(kernel(X), kernel(X, X.copy()), "k(X) is not k(X, X)", names=("k(X)", "k(X, X)"))
 
 
-@KERNEL_LAWS.law(
+@VALUE_LAWS.law(
     "declared definiteness",
     excuse=lambda case: None if case.declared.definite is True else "it is not declared definite",
 )
@@ -97,7 +99,7 @@ def declared_definiteness(case: KernelCase) -> None:
             )
 
 
-@KERNEL_LAWS.law("scalar agreement")
+@VALUE_LAWS.law("scalar agreement")
 def scalar_agreement(case: KernelCase) -> None:
     """Every entry of k(X, Z) is the plain Python formula at that pair of samples."""
     for draw in DRAWS:
@@ -112,7 +114,7 @@ def scalar_agreement(case: KernelCase) -> None:
             )
 
 
-@KERNEL_LAWS.law(
+@VALUE_LAWS.law(
     "rows sum to one",
     excuse=lambda case: (
         None if case.declared.normalize == "rows" else "it is not declared normalised by rows"
@@ -130,7 +132,7 @@ def rows_sum_to_one(case: KernelCase) -> None:
         require_close(sums, np.ones_like(sums), f"row sums of {call}", names=("the sum", "it"))
 
 
-@KERNEL_LAWS.law("block independence")
+@VALUE_LAWS.law("block independence")
 def block_independence(case: KernelCase) -> None:
     """A block of rows, or of columns, is computed as it is inside the whole matrix."""
     kernel, X, Z = case.bound_pair()
@@ -142,7 +144,7 @@ def block_independence(case: KernelCase) -> None:
         require_close(part, K[:, columns], "columns computed alone", names=("alone", "in the whole"))
 
 
-@KERNEL_LAWS.law("permutation")
+@VALUE_LAWS.law("permutation")
 def permutation(case: KernelCase) -> None:
     """Reordering the samples reorders the values and changes nothing else."""
     kernel, X, Z = case.pair()
@@ -154,7 +156,7 @@ def permutation(case: KernelCase) -> None:
     )
 
 
-@KERNEL_LAWS.law("output buffer")
+@VALUE_LAWS.law("output buffer")
 def output_buffer(case: KernelCase) -> None:
     """k(X, Z, out=buffer) fills the buffer with the same numbers and returns it."""
     kernel, X, Z = case.pair()
@@ -166,7 +168,7 @@ def output_buffer(case: KernelCase) -> None:
     require_same(buffer, K, "the buffer does not hold k(X, Z)")
 
 
-@KERNEL_LAWS.law("streamed blocks")
+@VALUE_LAWS.law("streamed blocks")
 def streamed_blocks(case: KernelCase) -> None:
     """The row blocks of k.blocks(X, Z) cover every row once and together are k(X, Z)."""
     kernel, X, Z = case.pair()
@@ -182,7 +184,7 @@ def streamed_blocks(case: KernelCase) -> None:
     require_close(streamed, K, "streamed blocks", names=("streamed", "k(X, Z)"))
 
 
-@KERNEL_LAWS.law("operator")
+@VALUE_LAWS.law("operator")
 def operator(case: KernelCase) -> None:
     """k.operator(X, Z) multiplies as k(X, Z) does, and its adjoint as the transpose."""
     kernel, X, Z = case.pair()
@@ -202,14 +204,14 @@ def operator(case: KernelCase) -> None:
         require_close(got, expected, product, names=("the operator", "the matrix"))
 
 
-@KERNEL_LAWS.law("transpose")
+@VALUE_LAWS.law("transpose")
 def transpose(case: KernelCase) -> None:
     """k.T(Z, X) is the transpose of k(X, Z)."""
     kernel, X, Z = case.bound_pair()
     require_close(kernel.T(Z, X), np.asarray(kernel(X, Z)).T, "k.T", names=("k.T(Z, X)", "k(X, Z).T"))
 
 
-@KERNEL_LAWS.law(
+@VALUE_LAWS.law(
     "float32 kept", excuse=lambda case: "its samples are indices" if case.inputs == "index" else None
 )
 def float32_kept(case: KernelCase) -> None:

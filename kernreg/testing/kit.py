@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-# The two modules of kernel laws enter their laws into the book when they are imported.
-from kernreg.testing import kernel_objects, kernel_values  # noqa: F401  imported for that effect
 from kernreg.testing.ensemblers import ENSEMBLER_LAWS, EnsemblerCase
-from kernreg.testing.kernel_case import KERNEL_LAWS, KernelCase
-from kernreg.testing.laws import Check, LawBook, Verdict
+from kernreg.testing.kernel_case import KernelCase
+from kernreg.testing.kernel_objects import OBJECT_LAWS
+from kernreg.testing.kernel_values import VALUE_LAWS
+from kernreg.testing.laws import Check, LawBook, LawViolation, Verdict
 from kernreg.testing.solvers import SOLVER_LAWS, SolverCase
+
+KERNEL_LAWS = LawBook("kernel", [*VALUE_LAWS.laws, *OBJECT_LAWS.laws])
 
 Samples = Callable[[np.random.Generator, int], Any]
 
@@ -149,7 +151,11 @@ def check_solver(
     if sklearn:
         from sklearn.utils.estimator_checks import check_estimator
 
-        check_estimator(SolverCase(solver).make())
+        case = SolverCase(solver)
+        try:
+            check_estimator(case.make(), on_skip=None)
+        except Exception as error:
+            raise LawViolation("scikit-learn", case.subject, f"check_estimator says: {error}") from error
 
 
 def check_ensembler(

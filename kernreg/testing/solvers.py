@@ -6,7 +6,6 @@ import inspect
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,9 +53,9 @@ class SolverCase:
 
         return self.declared() if inspect.isclass(self.declared) else clone(self.declared)
 
-    @cached_property
+    @property
     def training(self) -> tuple[Any, Any, Any]:
-        """Training samples, targets, and new samples."""
+        """Training samples, targets, and new samples; made anew each time, in case they get modified."""
         rng = np.random.default_rng(self.seed)
         if self.data is not None:
             X, y = self.data(rng, SAMPLES + NEW)
