@@ -28,10 +28,12 @@ Formula = Callable[..., Value]
 def plain(ufunc: Callable[..., Any], *arguments: Any) -> Any:
     """`ufunc` of the arguments, as kernels see it: inf and nan instead of exceptions and warnings.
 
-    Integers count as float64, float32 stays float32, a Python number gives a Python float.
+    The types are those of jitted code (see `float_type`); Python numbers give a Python float.
     """
     arrays = [np.asarray(a) for a in arguments]
-    arrays = [a if a.dtype.kind == "f" else a.astype(np.float64) for a in arrays]
+    floats = [a.dtype for a in arrays if a.dtype.kind == "f"]
+    common = np.result_type(*floats) if floats else np.dtype(np.float64)
+    arrays = [a if a.dtype.kind == "f" else a.astype(common) for a in arrays]
     with np.errstate(all="ignore"):
         result = ufunc(*arrays)
     if all(isinstance(a, (int, float)) and not isinstance(a, np.generic) for a in arguments):
@@ -67,16 +69,22 @@ def inline_always(builder: Any) -> None:
     builder.function.attributes.add("alwaysinline")
 
 
-def emitter(formula: Formula, kind: Any) -> Any:
-    """An intrinsic that evaluates `formula` in the floating-point type `kind`."""
+def emitter(formula: Formula, kind: Any, integers: int = 0) -> Any:
+    """An intrinsic of one tuple, its arguments, that evaluates `formula` in the floating-point type `kind`.
+
+    The last `integers` arguments are passed to the formula as integers of the same width.
+    """
     format: Format = FLOAT32 if kind == types.float32 else FLOAT64
+    integer = types.int32 if kind == types.float32 else types.int64
 
     def codegen(context: Any, builder: Any, signature: Any, packed: Any) -> Any:
         inline_always(builder)
         fused = has_fused_multiply_add(context)
-        given = zip(cgutils.unpack_tuple(builder, packed[0]), signature.args[0], strict=True)
-        values = [Value(builder, format, context.cast(builder, v, t, kind), fused) for v, t in given]
-        return formula(*values).value
+        (given,) = signature.args
+        kinds = [kind] * (len(given) - integers) + [integer] * integers
+        unpacked = zip(cgutils.unpack_tuple(builder, packed[0]), given, kinds, strict=True)
+        values = [context.cast(builder, value, source, target) for value, source, target in unpacked]
+        return formula(*(Value(builder, format, value, fused) for value in values)).value
 
     @intrinsic
     def emit(typing_context: Any, arguments: Any) -> Any:
@@ -85,8 +93,13 @@ def emitter(formula: Formula, kind: Any) -> Any:
     return emit
 
 
-def implements(function: Callable[..., Any]) -> Callable[[Formula], Formula]:
-    """Make `formula` what Numba compiles for a call of `function` (of one or two real numbers)."""
+def implements(
+    function: Callable[..., Any], when: Callable[..., bool] | None = None
+) -> Callable[[Formula], Formula]:
+    """Make `formula` what Numba compiles for a call of `function` (of one or two real numbers).
+
+    `when`, a condition on the argument types, leaves other calls to another implementation.
+    """
 
     def decorator(formula: Formula) -> Formula:
         name = function.__name__
@@ -103,6 +116,8 @@ def implements(function: Callable[..., Any]) -> Callable[[Formula], Formula]:
 
             @overload(function, jit_options=OPTIONS)
             def binary(x, y):
+                if when is not None and not when(x, y):
+                    return None
                 emit = emitters[float_type(name, (x, y))]
                 return lambda x, y: emit((x, y))
 

@@ -35,6 +35,10 @@ class Format:
         return np.float64 if self.mantissa == 52 else np.float32
 
     @property
+    def width(self) -> int:
+        return 1 + self.bias.bit_length() + 1 + self.mantissa
+
+    @property
     def magic(self) -> float:
         """1.5 * 2**mantissa: adding it rounds to an integer and leaves that integer in the low bits."""
         return 1.5 * 2.0**self.mantissa
@@ -77,6 +81,10 @@ class Value:
         signature = ir.FunctionType(kind, [kind] * (1 + len(args)))
         function = self.builder.module.declare_intrinsic(intrinsic, [kind], signature)
         return self._new(self.builder.call(function, [self.value, *map(self._like, args)]))
+
+    def constant(self, number: float) -> Value:
+        """`number` in the format of this value."""
+        return self._new(ir.Constant(self.format.float_type, float(self.format.dtype(number))))
 
     @property
     def _is_float(self) -> bool:
@@ -134,6 +142,10 @@ class Value:
         """The number whose bit pattern this integer is."""
         return self._new(self.builder.bitcast(self.value, self.format.float_type))
 
+    def to_float(self) -> Value:
+        """This signed integer as the nearest floating-point number."""
+        return self._new(self.builder.sitofp(self.value, self.format.float_type))
+
     def __lshift__(self, count: int) -> Value:
         return self._new(self.builder.shl(self.value, self._like(count)))
 
@@ -172,9 +184,12 @@ class Value:
     def equals(self, other: Operand) -> Value:
         return self._compare("==", other)
 
-    def select(self, if_true: Value, if_false: Operand) -> Value:
+    def select(self, if_true: Operand, if_false: Operand) -> Value:
         """`if_true` where this truth value holds, else `if_false`; both are computed."""
-        return self._new(self.builder.select(self.value, if_true.value, if_true._like(if_false)))
+        model = if_true if isinstance(if_true, Value) else if_false
+        if not isinstance(model, Value):
+            raise TypeError("select between two Python numbers: give one of them as a Value")
+        return self._new(self.builder.select(self.value, model._like(if_true), model._like(if_false)))
 
 
 def muladd(a: Value, b: Operand, c: Operand) -> Value:
@@ -209,3 +224,41 @@ def polynomial(x: Value, coefficients: Sequence[float], square: Value | None = N
         return total
 
     return muladd(x, chain(1), chain(0))
+
+
+def ordered_sum(a: Value, b: Value) -> tuple[Value, Value]:
+    """a + b and its rounding error, exactly, provided that |a| >= |b| or a = 0."""
+    total = a + b
+    return total, b - (total - a)
+
+
+def exact_sum(a: Value, b: Operand) -> tuple[Value, Value]:
+    """a + b and its rounding error, exactly."""
+    total = a + b
+    part = total - b
+    return total, (a - part) + (b - (total - part))
+
+
+def exact_product(a: Value, b: Value) -> tuple[Value, Value]:
+    """a * b and its rounding error; to within 2^-100 of the product where there is no fused instruction."""
+    product = a * b
+    if a.fused:
+        return product, muladd(a, b, -product)
+    a_high, a_low = _halves(a)
+    b_high, b_low = _halves(b)
+    error = ((a_high * b_high - product) + a_high * b_low) + a_low * b_high
+    return product, error + a_low * b_low
+
+
+def remainder(c: Value, a: Value, b: Value) -> Value:
+    """c - a*b for a product that cancels most of c, exact but for the last bit of the difference."""
+    if c.fused:
+        return muladd(-a, b, c)
+    product, error = exact_product(a, b)
+    return (c - product) - error
+
+
+def _halves(a: Value) -> tuple[Value, Value]:
+    """`a` as a sum of two numbers with half of its significant bits each."""
+    high = (a.bits() & (-1 << (a.format.mantissa // 2 + 1))).from_bits()
+    return high, a - high
