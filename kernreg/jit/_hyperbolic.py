@@ -26,7 +26,7 @@ def tanh(x: Any) -> Any:
     nan               nan
     ================  ============
 
-    Elsewhere the error is below 2 ulp, in float64 and in float32.
+    Elsewhere the error is below 1 ulp, in float64 and in float32.
 
     Examples
     --------

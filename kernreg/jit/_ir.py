@@ -143,7 +143,7 @@ class Value:
         return self._new(self.builder.bitcast(self.value, self.format.float_type))
 
     def to_float(self) -> Value:
-        """This signed integer as the nearest floating-point number."""
+        """Convert this signed integer to the nearest floating-point number."""
         return self._new(self.builder.sitofp(self.value, self.format.float_type))
 
     def __lshift__(self, count: int) -> Value:

@@ -5,8 +5,8 @@ goes up to 709, so the logarithm is needed with some twelve bits more than a flo
 computed as a sum of two numbers. With s = (m - 1)/(m + 1), z = s² and the notation of ``_log.py``,
 log m = 2 s (1 + z (1/3 + z T(z))), where only T(z), a minimax fit, is a single number.
 
-Integer exponents (of an integer *type*) are products: one or two plain multiplications up to the cube,
-beyond that multiplications that carry their rounding errors along.
+Integer exponents (of an integer *type*) below 64 are products: one or two plain multiplications up to the
+cube, beyond that multiplications that carry their rounding errors along.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-from kernreg.jit._define import OPTIONS, Formula, emitter, float_type, implements, plain
+from kernreg.jit._define import OPTIONS, emitter, float_type, implements, plain
 from kernreg.jit._exp import ln2, scaled_exp
 from kernreg.jit._ir import FLOAT64, Value, exact_product, muladd, ordered_sum, polynomial, remainder
 from kernreg.jit._log import split_any
 
-# T of degree 6 for float64 (relative error of the logarithm below 2^-65.3), of degree 2 for float32 (2^-36.6).
+# T of degree 6 for float64 (relative error of the logarithm below 2^-65.3), of degree 2 for float32 (2^-36.6)
 T64 = (
     0.20000000000001128,
     0.14285714285049164,
@@ -53,8 +53,9 @@ def pow(x: Any, y: Any) -> Any:
     |x|^y subnormal              0, with the sign the result has: flushed
     ===========================  ==========================================================================
 
-    Elsewhere the error is below 1.5 ulp, in float64 and in float32. An exponent of an integer type (say
-    ``degree: int``) is much faster than the same value as a floating-point number.
+    Elsewhere the error is below 1.5 ulp, in float64 and in float32. An exponent of an integer type, such as a
+    degree, is much faster than the same number as a float; from -63 to 63 its powers are not flushed, and
+    have an error below 2 ulp down to the least normal number.
 
     Examples
     --------
@@ -143,39 +144,73 @@ def up_to_cube(x: Value, n: Value) -> Value:
 
 
 def up_to_seventh(x: Value, n: Value) -> Value:
-    """x^n for 4 <= n <= 7: squares and products with their rounding errors."""
-    square, square_low = exact_product(x, x)
-    fourth, fourth_low = exact_product(square, square)
-    fourth_low = muladd(square + square, square_low, fourth_low)
-    # x^(n - 4), one of 1, x, x² and x³
-    skip = (n & 1).equals(0)
-    cube, cube_low = exact_product(x, square)
-    cube_low = muladd(x, square_low, cube_low)
-    even, even_low = skip.select(square, cube), skip.select(square_low, cube_low)
-    small = n < 6
-    factor, factor_low = small.select(skip.select(1.0, x), even), small.select(0.0, even_low)
-    product, error = exact_product(fourth, factor)
-    error = muladd(fourth_low, factor, muladd(fourth, factor_low, error))
+    """x^n for 4 <= n <= 7."""
+    return products(x, None, n, 3)
+
+
+def below_64(x: Value, n: Value) -> Value:
+    """x^n for 0 < |n| < 64."""
+    negative = n < 0
+    inverse = 1.0 / x
+    rest = remainder(x.constant(1.0), inverse, x)
+    # Where x or its inverse is 0 or inf there is nothing to correct.
+    inverse_low = (abs(rest) < 1.0).select(inverse * rest, 0.0)
+    base, base_low = negative.select(inverse, x), negative.select(inverse_low, 0.0)
+    return products(base, base_low, negative.select(0 - n, n), 6)
+
+
+def products(x: Value, x_low: Value | None, n: Value, bits: int) -> Value:
+    """(x + x_low)^n for 0 < n < 2^bits from repeated squares, each product with its rounding error."""
+    one = x.constant(1.0).bits()
+
+    # Masks and not selects: see `integer_pow` on choices by the degree.
+    def factor(bit: int, power: Value, low: Value | None) -> tuple[Value, Value | None]:
+        """The power if that bit of n is set, else 1."""
+        mask = 0 - ((n >> bit) & 1)
+        chosen = (one ^ ((power.bits() ^ one) & mask)).from_bits()
+        return chosen, None if low is None else (low.bits() & mask).from_bits()
+
+    power: tuple[Value, Value | None] = (x, x_low)
+    result = factor(0, *power)
+    for bit in range(1, bits):
+        power = _product(power, power)
+        result = high, low = _product(result, factor(bit, *power))
     # The errors of an infinite product are nan, and those of a zero have the wrong sign.
-    return (abs(product) < math.inf).select((product + error).copysign(product), product)
+    return (abs(high) < math.inf).select((high + low).copysign(high), high)
+
+
+def _product(a: tuple[Value, Value | None], b: tuple[Value, Value | None]) -> tuple[Value, Value]:
+    """The product of two numbers given with their rounding errors (None: exact)."""
+    product, error = exact_product(a[0], b[0])
+    if b[1] is not None:
+        error = muladd(a[0], b[1], error)
+    if a[1] is not None:
+        error = muladd(b[0], a[1], error)
+    return product, error
 
 
 @overload(pow, jit_options=OPTIONS)
-def _integer_pow(x, y):
+def integer_pow(x, y):
+    """Four ways to an integer power, chosen by the size of the exponent.
+
+    LLVM tests a degree that does not change in the loop once, before it, and makes one vectorised loop of
+    each case. It gives up on that when more choices than a few depend on the degree, in the formulas too.
+    """
     if not isinstance(y, types.Integer):
         return None
     kind = float_type("pow", (x, y))
-    plain_products = emitter(up_to_cube, kind, 1)
-    exact_products = emitter(up_to_seventh, kind, 1)
-    general = emitter(integer_power, types.float64, 1)
+    one_or_two_products = emitter(up_to_cube, kind, 1)
+    some_products = emitter(up_to_seventh, kind, 1)
+    many_products = emitter(below_64, kind, 1)
+    by_logarithm = emitter(integer_power, types.float64, 1)
 
-    # LLVM tests a degree that does not change in the loop once, and makes one loop of each case; it gives
-    # up on this when there are many more choices by the degree, in the cases too.
-    def by_size(x, y):
+    def cases(x, y):
         if 0 <= y < 4:
-            return plain_products((x, y))
+            return one_or_two_products((x, y))
         if 4 <= y < 8:
-            return exact_products((x, y))
-        return kind(general((x, y)))
+            return some_products((x, y))
+        if -64 < y < 64:
+            return many_products((x, y))
+        return kind(by_logarithm((x, y)))
 
-    return by_size
+    return cases
