@@ -52,11 +52,6 @@ class KernelCase:
         """What the samples are: ``"real"``, ``"nonnegative"``, ``"distribution"`` or ``"index"``."""
         return getattr(self.family, "inputs", None) or "real"
 
-    @property
-    def normalized(self) -> bool:
-        """Whether values depend on the reference set they are normalised over."""
-        return getattr(self.declared, "normalize", None) is not None
-
     def draw(self, n: int, draw: int = 0) -> tuple[Any, Any]:
         """Return a kernel and n random samples for it; another `draw` gives other samples."""
         rng = np.random.default_rng([self.seed, draw])
@@ -84,11 +79,10 @@ class KernelCase:
         return kernel, both[:ROWS], both[ROWS:]
 
     def bound_pair(self, draw: int = 0) -> tuple[Any, Any, Any]:
-        """Like `pair`, with a row-normalised kernel bound to Z, so that its values are those of pairs."""
+        """Like `pair`, with the kernel bound to Z.
+
+        A kernel whose values depend on a reference set (normalised, centred) is a function of two samples
+        only once it is bound; any other kernel is its own bound form.
+        """
         kernel, X, Z = self.pair(draw)
-        return (kernel.bind(Z) if self.normalized else kernel), X, Z
-
-
-def unless_normalized(case: KernelCase) -> str | None:
-    """Excuse kernels whose values depend on the reference set."""
-    return "its values depend on the set they are normalised over" if case.normalized else None
+        return kernel.bind(Z), X, Z
