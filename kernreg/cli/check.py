@@ -106,15 +106,11 @@ def report(entries: Sequence[Entry]) -> list[Finding]:
     screen = console()
     found: list[Finding] = []
     for entry in entries:
-        screen.print(
-            f"[bold]{entry.kind} {escape(entry.name)}[/] ({escape(entry.distribution or entry.origin)})"
-        )
+        screen.print(f"[bold]{entry.kind} {escape(entry.name)}[/] ({escape(entry.distribution or entry.origin)})")
         for finding in findings(entry):
             found.append(finding)
             detail = f": {escape(finding.detail)}" if finding.detail else ""
             screen.print(f"  {escape(finding.law)}: {styled(finding.outcome)}{detail}", soft_wrap=True)
-    counts = {
-        outcome: sum(f.outcome == outcome for f in found) for outcome in ("held", "broken", "not applicable")
-    }
+    counts = {outcome: sum(f.outcome == outcome for f in found) for outcome in ("held", "broken", "not applicable")}
     screen.print(", ".join(f"{count} {styled(outcome)}" for outcome, count in counts.items()))
     return found

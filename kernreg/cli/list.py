@@ -21,9 +21,7 @@ def listing(kind: str | None = None) -> list[registry.Entry]:
     """Return the entries of one kind, or of all, ordered by kind and name."""
     from kernreg import available
 
-    return sorted(
-        available(kind), key=lambda entry: (KINDS.index(entry.kind), entry.name, entry.distribution or "")
-    )
+    return sorted(available(kind), key=lambda entry: (KINDS.index(entry.kind), entry.name, entry.distribution or ""))
 
 
 def table(entries: Sequence[registry.Entry]) -> Table:
@@ -38,9 +36,7 @@ def table(entries: Sequence[registry.Entry]) -> Table:
     for entry in entries:
         reason = [escape(entry.reason or "")] * with_reasons
         origin = escape(entry.distribution or entry.origin)
-        grid.add_row(
-            entry.kind, escape(entry.name), origin, entry.version or "", styled(entry.status), *reason
-        )
+        grid.add_row(entry.kind, escape(entry.name), origin, entry.version or "", styled(entry.status), *reason)
     return grid
 
 

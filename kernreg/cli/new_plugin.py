@@ -77,9 +77,7 @@ def contents(names: PluginNames) -> dict[str, str]:
     values = {**vars(names), "api_version": API_VERSION, "directory": names.kernel}
     folder = resources.files("kernreg.cli") / "plugin_template"
     return {
-        Template(path).substitute(values): Template((folder / file).read_text(encoding="utf-8")).substitute(
-            values
-        )
+        Template(path).substitute(values): Template((folder / file).read_text(encoding="utf-8")).substitute(values)
         for file, path in FILES.items()
     }
 
@@ -102,9 +100,7 @@ def write_plugin(name: str, parent: Path) -> Path:
     names = PluginNames.of(name)
     target = parent / name
     if os.path.lexists(target):
-        raise ParameterError(
-            f"{target} exists and is not overwritten. Choose another name, or remove it first"
-        )
+        raise ParameterError(f"{target} exists and is not overwritten. Choose another name, or remove it first")
     refuse_taken(names)
     files = contents(names)
     staging: Path | None = None

@@ -148,13 +148,9 @@ def order_of_views(case: EnsemblerCase) -> None:
         backwards = dict(reversed(views.items()))
         merged = case.make().fit(views, y).merge(views)
         reordered = case.make().fit(backwards, y).merge(backwards)
-        require_close(
-            reordered, merged, f"{problem}: views in another order", names=("reordered", "in order")
-        )
+        require_close(reordered, merged, f"{problem}: views in another order", names=("reordered", "in order"))
         mixed = case.make().fit(views, y).merge(backwards)
-        require_close(
-            mixed, merged, f"{problem}: merge in another order than fit", names=("reordered", "in order")
-        )
+        require_close(mixed, merged, f"{problem}: merge in another order than fit", names=("reordered", "in order"))
 
 
 @ENSEMBLER_LAWS.law("order of samples")
@@ -165,9 +161,7 @@ def order_of_samples(case: EnsemblerCase) -> None:
         ensembler = case.make().fit(views, y)
         part = ensembler.merge({name: view[order] for name, view in views.items()})
         whole = np.asarray(ensembler.merge(views))
-        require_close(
-            part, whole[order], f"{problem}: some samples", names=("merged alone", "merged with others")
-        )
+        require_close(part, whole[order], f"{problem}: some samples", names=("merged alone", "merged with others"))
 
 
 @ENSEMBLER_LAWS.law("determinism")

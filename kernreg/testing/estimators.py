@@ -23,9 +23,7 @@ def class_under_test(declared: Any) -> type:
 
 def constructor_parameters(cls: type) -> list[inspect.Parameter]:
     """Return the parameters of the constructor, without self."""
-    if cls.__init__ is object.__init__:
-        return []
-    return list(inspect.signature(cls.__init__).parameters.values())[1:]
+    return list(inspect.signature(cls).parameters.values())
 
 
 def same_parameters(left: dict[str, Any], right: dict[str, Any]) -> bool:
@@ -44,10 +42,7 @@ def add_parameter_laws(book: LawBook) -> None:
         cls = type(case.make())
         parameters = constructor_parameters(cls)
         for parameter in parameters:
-            if (
-                parameter.kind is inspect.Parameter.VAR_POSITIONAL
-                or parameter.kind is inspect.Parameter.VAR_KEYWORD
-            ):
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL or parameter.kind is inspect.Parameter.VAR_KEYWORD:
                 fail(f"its constructor takes {parameter}; every parameter must be named")
         # Objects that mean nothing: a constructor that validates, converts or copies cannot keep them.
         given = {parameter.name: object() for parameter in parameters}

@@ -46,9 +46,7 @@ def parameters(case: KernelCase) -> None:
     copy = clone(kernel)
     if copy != kernel:
         fail(f"sklearn.base.clone gave {copy!r}, expected {kernel!r}")
-    require_error(
-        ParameterError, lambda: kernel.set_params(no_such_parameter=1), "set_params(no_such_parameter=1)"
-    )
+    require_error(ParameterError, lambda: kernel.set_params(no_such_parameter=1), "set_params(no_such_parameter=1)")
     before = repr(kernel)
     for name, value in given.items():
         if isinstance(value, float):
@@ -75,9 +73,7 @@ def equality_and_hash(case: KernelCase) -> None:
         fail("it compares equal to a string")
 
 
-@OBJECT_LAWS.law(
-    "text form", excuse=lambda case: None if case.family is not None else "it was combined from others"
-)
+@OBJECT_LAWS.law("text form", excuse=lambda case: None if case.family is not None else "it was combined from others")
 def text_form(case: KernelCase) -> None:
     """repr(k) is a spec that reads back as an equal kernel, when its parameters are literals."""
     from kernreg.registry import parse_spec
@@ -128,9 +124,7 @@ def wrong_samples(case: KernelCase) -> None:
         bad[1, 0] = -1.0
         refuses(bad, "a negative value")
     wrong_buffer = np.empty((ROWS + 1, COLUMNS))
-    require_error(
-        DataError, lambda: kernel(X, Z, out=wrong_buffer), "k(X, Z, out=) with a buffer of another shape"
-    )
+    require_error(DataError, lambda: kernel(X, Z, out=wrong_buffer), "k(X, Z, out=) with a buffer of another shape")
 
 
 @OBJECT_LAWS.law("wrong parameters")

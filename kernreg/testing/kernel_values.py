@@ -116,9 +116,7 @@ def scalar_agreement(case: KernelCase) -> None:
 
 @VALUE_LAWS.law(
     "rows sum to one",
-    excuse=lambda case: (
-        None if case.declared.normalize == "rows" else "it is not declared normalised by rows"
-    ),
+    excuse=lambda case: None if case.declared.normalize == "rows" else "it is not declared normalised by rows",
 )
 def rows_sum_to_one(case: KernelCase) -> None:
     """The rows of a row-normalised kernel sum to 1 over the reference set."""
@@ -150,9 +148,7 @@ def permutation(case: KernelCase) -> None:
     rng = np.random.default_rng(case.seed)
     p, q = rng.permutation(ROWS), rng.permutation(COLUMNS)
     K = np.asarray(kernel(X, Z))
-    require_close(
-        kernel(X[p], Z[q]), K[np.ix_(p, q)], "permuted samples", names=("k(X[p], Z[q])", "k(X, Z)[p, q]")
-    )
+    require_close(kernel(X[p], Z[q]), K[np.ix_(p, q)], "permuted samples", names=("k(X[p], Z[q])", "k(X, Z)[p, q]"))
 
 
 @VALUE_LAWS.law("output buffer")
@@ -210,9 +206,7 @@ def transpose(case: KernelCase) -> None:
     require_close(kernel.T(Z, X), np.asarray(kernel(X, Z)).T, "k.T", names=("k.T(Z, X)", "k(X, Z).T"))
 
 
-@VALUE_LAWS.law(
-    "float32 kept", excuse=lambda case: "its samples are indices" if case.inputs == "index" else None
-)
+@VALUE_LAWS.law("float32 kept", excuse=lambda case: "its samples are indices" if case.inputs == "index" else None)
 def float32_kept(case: KernelCase) -> None:
     """float32 samples give float32 values, close to those in float64."""
     kernel, X, Z = case.pair()

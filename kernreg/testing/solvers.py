@@ -116,10 +116,7 @@ def fit_returns_self(case: SolverCase) -> None:
     after = solver.get_params(deep=False)
     if not same_parameters(before, after):
         changed = [name for name in before if before[name] is not after.get(name)]
-        fail(
-            f"fit changed its parameters {', '.join(changed)}; "
-            "keep results in attributes with a trailing underscore"
-        )
+        fail(f"fit changed its parameters {', '.join(changed)}; keep results in attributes with a trailing underscore")
 
 
 @SOLVER_LAWS.law("fitted attributes")
@@ -143,9 +140,7 @@ def unfitted_refused(case: SolverCase) -> None:
     for method in SAMPLE_METHODS:
         solver = case.make()
         if hasattr(type(solver), method) and hasattr(solver, method):
-            require_error(
-                NotFittedError, lambda s=solver, m=method: getattr(s, m)(new), f"{method} before fit"
-            )
+            require_error(NotFittedError, lambda s=solver, m=method: getattr(s, m)(new), f"{method} before fit")
 
 
 @SOLVER_LAWS.law("input untouched")
@@ -177,9 +172,7 @@ def determinism(case: SolverCase) -> None:
 def pickles(case: SolverCase) -> None:
     """A fitted solver survives pickling with the same results."""
     solver, new = case.fitted()
-    require_same_results(
-        solver, pickle.loads(pickle.dumps(solver)), new, "results before and after pickling differ"
-    )
+    require_same_results(solver, pickle.loads(pickle.dumps(solver)), new, "results before and after pickling differ")
 
 
 @SOLVER_LAWS.law("one result per sample")

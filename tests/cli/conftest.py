@@ -36,9 +36,7 @@ def install(tmp_path, monkeypatch):
         (place / f"{module}.py").write_text(textwrap.dedent(source), encoding="utf-8")
         metadata = place / f"{module}-{version}.dist-info"
         metadata.mkdir()
-        (metadata / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
-        )
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
         lines = []
         for group, entries in groups.items():
             lines += [

@@ -54,9 +54,7 @@ def test_conflicting_plugins_are_reported_though_each_works(run, install):
 def test_an_incompatible_plugin_is_reported(run, install):
     install("old-plugin", "__kernreg_api__ = '0.1'\nright = None", kernels={"old": "right"})
     problems = json.loads(run("doctor", "--json").stdout)["problems"]
-    assert [(problem["entry"]["name"], problem["entry"]["status"]) for problem in problems] == [
-        ("old", "incompatible")
-    ]
+    assert [(problem["entry"]["name"], problem["entry"]["status"]) for problem in problems] == [("old", "incompatible")]
 
 
 def test_a_plugin_for_a_newer_minor_version_is_a_note_not_a_problem(install):

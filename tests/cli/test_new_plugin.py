@@ -128,9 +128,7 @@ def test_a_new_plugin_installs_and_passes_the_check_and_its_own_tests_unedited(t
     (Path(there) / "outer.pth").write_text(f"import site; site.addsitedir({here!r})\n")
 
     def call(*arguments):
-        done = subprocess.run(
-            list(map(str, arguments)), cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(list(map(str, arguments)), cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
