@@ -25,7 +25,12 @@ def run():
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Put a distribution on the path: metadata and one module, as an installer would."""
+    """Put a distribution on the path: metadata and one module, as an installer would.
+
+    Other plugins that happen to be installed are blocked meanwhile: whether they work is no concern of the test.
+    """
+    monkeypatch.setenv("KERNREG_PLUGINS", "none")
+    installed: list[str] = []
     place = tmp_path / "site"
     place.mkdir()
     monkeypatch.syspath_prepend(str(place))
@@ -44,6 +49,8 @@ def install(tmp_path, monkeypatch):
                 *(f"{name} = {module}:{target}" for name, target in entries.items()),
             ]
         (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n")
+        installed.append(distribution)
+        monkeypatch.setenv("KERNREG_PLUGINS", ",".join(installed))
         registry.refresh()
         return place
 
