@@ -304,9 +304,7 @@ def _cgroup_memory() -> list[int]:
                 limit, use = _read(directory / limit_name).strip(), _read(directory / use_name).strip()
                 if limit.isdigit() and use.isdigit():
                     # Cached file pages count as used, but are given up when memory is needed.
-                    cached = re.search(
-                        r"^(?:total_)?inactive_file (\d+)", _read(directory / "memory.stat"), re.M
-                    )
+                    cached = re.search(r"^(?:total_)?inactive_file (\d+)", _read(directory / "memory.stat"), re.M)
                     left.append(int(limit) - int(use) + (int(cached[1]) if cached else 0))
                 if directory == top:
                     break

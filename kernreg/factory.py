@@ -45,9 +45,7 @@ def make_kernel(spec: Any, **params: Any) -> Any:
     if isinstance(spec, str):
         read = parse_spec(spec)
         family = get_registry("kernel").get(read.name)
-        return _call(
-            family, read, params, [parameter.name for parameter in getattr(family, "parameters", ())]
-        )
+        return _call(family, read, params, [parameter.name for parameter in getattr(family, "parameters", ())])
     if hasattr(spec, "family") and hasattr(spec, "set_params"):
         return spec.set_params(**params) if params else spec
     if getattr(spec, "__kernreg_kernel__", None) is True:
@@ -177,9 +175,7 @@ def _make_instance(kind: str, spec: Any, params: dict[str, Any]) -> Any:
             return spec
         cls = type(spec)
         return _call(cls, Spec(cls.__name__), {**spec.get_params(deep=False), **params}, _parameters(cls))
-    raise SpecError(
-        f"{spec!r} is not a {kind}; give a spec such as 'name(parameter=value)', a class or an instance"
-    )
+    raise SpecError(f"{spec!r} is not a {kind}; give a spec such as 'name(parameter=value)', a class or an instance")
 
 
 def _call(maker: Callable[..., Any], spec: Spec, params: dict[str, Any], accepted: list[str]) -> Any:

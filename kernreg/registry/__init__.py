@@ -15,8 +15,7 @@ Imports nothing of kernreg but `kernreg.errors`; every other layer may import it
 from __future__ import annotations
 
 from kernreg.registry.catalog import discovery_report, get_registry, isolated, refresh
-from kernreg.registry.metadata import MetadataProblem
-from kernreg.registry.record import KINDS, Entry, normalize_distribution
+from kernreg.registry.record import KINDS, Entry, MetadataProblem, normalize_distribution
 from kernreg.registry.registry import Registry
 from kernreg.registry.report import DiscoveryReport
 from kernreg.registry.spec import Spec, format_spec, parse_spec

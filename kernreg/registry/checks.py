@@ -28,9 +28,7 @@ def _kernel(obj: Any) -> str:
 
 def _solver(obj: Any) -> str:
     return (
-        _not_a_class_with(
-            obj, "a solver is a scikit-learn estimator class", "fit", "get_params", "set_params"
-        )
+        _not_a_class_with(obj, "a solver is a scikit-learn estimator class", "fit", "get_params", "set_params")
         or _no_varargs(obj)
         or _callable_with(obj, "fit", "X", "y")
     )
@@ -58,11 +56,7 @@ _CHECKS: dict[str, Callable[[Any], str]] = {
 
 
 def _describe(obj: Any) -> str:
-    return (
-        f"the class {obj.__qualname__!r}"
-        if isinstance(obj, type)
-        else f"an object of type {type(obj).__name__!r}"
-    )
+    return f"the class {obj.__qualname__!r}" if isinstance(obj, type) else f"an object of type {type(obj).__name__!r}"
 
 
 def _not_a_class_with(obj: Any, wanted: str, *methods: str) -> str:
@@ -88,9 +82,7 @@ def _signature(function: Any) -> Any:
 def _no_varargs(cls: type) -> str:
     signature = _signature(cls)
     if signature is not None and any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values()):
-        return (
-            f"__init__ of {_describe(cls)} takes *args; every parameter needs a name for get_params to work"
-        )
+        return f"__init__ of {_describe(cls)} takes *args; every parameter needs a name for get_params to work"
     return ""
 
 

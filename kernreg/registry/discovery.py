@@ -13,12 +13,8 @@ import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from kernreg.registry.record import Claim, read_target, split_stem
-
-if TYPE_CHECKING:
-    from kernreg.registry.metadata import MetadataProblem
+from kernreg.registry.record import Claim, MetadataProblem, read_target, split_stem
 
 # Groups of ours begin like this; collecting them all shows a misspelt one to the doctor.
 PREFIX = "kernreg."
@@ -116,13 +112,7 @@ class _Walk:
             self.add(name, version, points)
 
     def by_importlib(self, places: list[object]) -> None:
-        from kernreg.registry.metadata import (
-            MetadataProblem,
-            distributions_on,
-            location,
-            name_and_version,
-            summary,
-        )
+        from kernreg.registry.metadata import distributions_on, location, name_and_version, summary
 
         for distribution in distributions_on(places):
             try:

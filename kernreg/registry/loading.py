@@ -34,7 +34,11 @@ class Outcome:
     reason: str = ""
     cause: BaseException | None = None
     warning: str = ""
-    final: bool = True  # False: true only of this moment, so it is not remembered
+    passing: bool = False  # true of this moment only
+
+    def lasting(self, guest: bool) -> bool:
+        """Whether to remember it; the failure of a thread that did not wait for its turn proves nothing."""
+        return self.error is None or not (guest or self.passing)
 
     def result(self, claim: Claim) -> Any:
         """The object; or raise, a new exception each time so that tracebacks do not grow."""
@@ -67,9 +71,7 @@ class Slot:
         stack: list[Slot] = _thread.__dict__.setdefault("loading", [])
         if self in stack:
             cycle = " -> ".join(repr(slot.claim.name) for slot in [*stack[stack.index(self) :], self])
-            reason = (
-                f"importing it asks for itself ({cycle}); ask for plugins inside functions, not at import"
-            )
+            reason = f"importing it asks for itself ({cycle}); ask for plugins inside functions, not at import"
             return Outcome(error=PluginLoadError, reason=reason)
         may_wait = not stack and not _inside_an_import()
         with shared.changed:
@@ -77,7 +79,9 @@ class Slot:
                 shared.changed.wait()
             if self.outcome is not None:
                 return self.outcome
-            self._loading = shared.generation
+            guest = self._loading == shared.generation  # another thread is at it, and decides if it fails
+            if not guest:
+                self._loading = shared.generation
         stack.append(self)
         outcome: Outcome | None = None
         try:
@@ -85,8 +89,9 @@ class Slot:
         finally:  # also when interrupted from the keyboard: the next thread then takes over
             stack.pop()
             with shared.changed:
-                self._loading = None
-                if self.outcome is None and outcome is not None and outcome.final:
+                if not guest:
+                    self._loading = None
+                if self.outcome is None and outcome is not None and outcome.lasting(guest):
                     self.outcome = outcome
                 outcome = self.outcome or outcome
                 shared.changed.notify_all()
@@ -110,9 +115,11 @@ def _attempt(claim: Claim) -> Outcome:
         verdict, reason = compare_version(declared_version(module_name))
         if verdict == "incompatible":  # then that is what is wrong, however it showed
             return Outcome(error=PluginIncompatible, reason=reason, cause=failure)
-        # A module that is still being imported (by its own user) may have the object in a moment.
+        # A module that is still being imported (by its own user) may have the object in a moment, and two
+        # threads importing in a circle will not meet again; importlib has no public name for either.
         unfinished = getattr(getattr(module, "__spec__", None), "_initializing", False)
-        return Outcome(error=PluginLoadError, reason=_tell(failure), cause=failure, final=not unfinished)
+        passing = unfinished or type(failure).__name__ == "_DeadlockError"
+        return Outcome(error=PluginLoadError, reason=_tell(failure), cause=failure, passing=passing)
     verdict, reason = compare_version(declared_version(module_name))
     if verdict == "incompatible":
         return Outcome(error=PluginIncompatible, reason=reason)

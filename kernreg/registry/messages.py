@@ -17,7 +17,7 @@ def unknown(kind: str, name: object, entries: Sequence[Entry], elsewhere: Iterab
     close = close_matches(str(name).rpartition(":")[2], names)
     if close:
         parts.append(f"Did you mean {' or '.join(map(repr, close))}?")
-    parts += [f"There is a {other} of that name." for other in elsewhere]
+    parts += [f"A plugin of the kind {other!r} has that name." for other in elsewhere]
     usable = sorted({entry.name for entry in entries if entry.status in ("available", "loaded")})
     if usable:
         parts.append(f"Available: {', '.join(usable[:_SHOWN])}{', …' if len(usable) > _SHOWN else ''}.")
@@ -34,9 +34,7 @@ def unknown(kind: str, name: object, entries: Sequence[Entry], elsewhere: Iterab
 
 def conflict(kind: str, name: str, claims: Sequence[Claim]) -> str:
     """For a name that more than one distribution claims."""
-    text = (
-        f"the {kind} {name!r} is claimed by {' and by '.join(f'{c.provider} ({c.target})' for c in claims)}."
-    )
+    text = f"the {kind} {name!r} is claimed by {' and by '.join(f'{c.provider} ({c.target})' for c in claims)}."
     choices = sorted({f"{claim.distribution}:{claim.name}" for claim in claims})
     if len(choices) < len(claims):
         return f"{text} One distribution gives the name two targets; its entry points need correcting."

@@ -1,26 +1,17 @@
 """Reading the metadata of distributions one at a time, with `importlib.metadata`.
 
 This is the slower, more patient way beside the `entrypoints` package: what cannot be read is told apart
-from what can, file by file.
+from what can, file by file. It is imported only when needed, because `importlib.metadata` is slow to import.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from importlib.metadata import Distribution, DistributionFinder
 
-from kernreg.registry.record import normalize_distribution, split_stem
-
-
-@dataclass(frozen=True)
-class MetadataProblem:
-    """Something on the path that could not be read."""
-
-    path: str
-    reason: str
+from kernreg.registry.record import MetadataProblem, normalize_distribution, split_stem
 
 
 def distributions_on(places: Iterable[object]) -> Iterator[Distribution]:
@@ -36,9 +27,7 @@ def name_and_version(distribution: Distribution) -> tuple[str, str | None]:
     """The normalised name and the version, from the name of the directory where METADATA is missing."""
     stem = os.path.splitext(os.path.basename(location(distribution)))[0]
     name, version = split_stem(stem)
-    return normalize_distribution(_field(distribution, "Name") or name), _field(
-        distribution, "Version"
-    ) or version
+    return normalize_distribution(_field(distribution, "Name") or name), _field(distribution, "Version") or version
 
 
 def installed_version(name: str) -> str | None:
@@ -66,9 +55,7 @@ def unreadable(places: Iterable[object], groups: str) -> Iterator[MetadataProble
     for place in places:
         if not isinstance(place, str):
             kind = f"sys.path holds {place!r} of type {type(place).__name__}"
-            yield MetadataProblem(
-                str(place), f"{kind}; Python imports nothing from it, add str(path) instead"
-            )
+            yield MetadataProblem(str(place), f"{kind}; Python imports nothing from it, add str(path) instead")
     for distribution in distributions_on(places):
         path = os.path.join(location(distribution), "entry_points.txt")
         # Case kept and "=" only, as the format says; the defaults of ConfigParser find no fault then.

@@ -82,6 +82,14 @@ class Claim:
         return self.aliases if self.distribution is None else (self.distribution, *self.aliases)
 
 
+@dataclass(frozen=True)
+class MetadataProblem:
+    """Something on the path that could not be read."""
+
+    path: str
+    reason: str
+
+
 def normalize_distribution(name: str) -> str:
     """The distribution name as PEP 503 compares it.
 

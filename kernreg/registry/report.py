@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kernreg.registry.discovery import PREFIX, Discovery
-from kernreg.registry.metadata import MetadataProblem, unreadable
 from kernreg.registry.policy import VARIABLE, current_policy
-from kernreg.registry.record import KINDS
+from kernreg.registry.record import KINDS, MetadataProblem
 
 
 @dataclass(frozen=True)
@@ -53,9 +52,7 @@ class DiscoveryReport:
         lines = []
         if self.error:
             place = f" at {self.culprit}" if self.culprit else ""
-            lines.append(
-                f"entrypoints failed{place} ({self.error}); importlib.metadata found the plugins instead"
-            )
+            lines.append(f"entrypoints failed{place} ({self.error}); importlib.metadata found the plugins instead")
         lines += [f"{problem.path}: {problem.reason}" for problem in self.problems]
         known = ", ".join(KINDS.values())
         lines += [
@@ -73,11 +70,11 @@ def report_on(discovery: Discovery, path: Iterable[object] | None = None) -> Dis
     """The report for a walk; after a fallback it looks at every file again to say which are unreadable."""
     problems = {problem.path: problem for problem in discovery.problems}
     if discovery.error:
+        from kernreg.registry.metadata import unreadable
+
         for problem in unreadable(sys.path if path is None else path, PREFIX):
             problems.setdefault(problem.path, problem)
-    groups = {
-        (group, str(claim.distribution)) for group, claim in discovery.claims if group not in KINDS.values()
-    }
+    groups = {(group, str(claim.distribution)) for group, claim in discovery.claims if group not in KINDS.values()}
     providers = {claim.distribution for _, claim in discovery.claims} | {"kernreg"}
     policy = current_policy()
     return DiscoveryReport(

@@ -86,9 +86,7 @@ def format_spec(name: str, args: Sequence[Any] = (), kwargs: Mapping[str, Any] |
     kwargs = kwargs or {}
     for key in kwargs:
         if not isinstance(key, str) or not key.isidentifier() or keyword.iskeyword(key):
-            raise SpecError(
-                f"{key!r} cannot be the name of a parameter of {name!r} in a spec; use an identifier"
-            )
+            raise SpecError(f"{key!r} cannot be the name of a parameter of {name!r} in a spec; use an identifier")
     parts = [_literal(value) for value in args]
     parts += [f"{key}={_literal(value)}" for key, value in kwargs.items()]
     return f"{name}({', '.join(parts)})" if parts else name
@@ -144,8 +142,10 @@ class _Reader:
         try:
             node = ast.parse(source, mode="eval").body
         except SyntaxError as error:
-            offset = self.absolute(error.lineno or 1, max((error.offset or 1) - 1, 0))
-            raise self.error(offset, error.msg) from None
+            place = start  # a null character has none
+            if error.lineno and error.offset:
+                place = self.absolute(error.lineno, error.offset - 1)
+            raise self.error(place, error.msg) from None
         except (ValueError, MemoryError, RecursionError) as error:
             raise self.error(start, f"it is too long, too deep or holds a null character ({error})") from None
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
@@ -170,9 +170,7 @@ class _Reader:
             case ast.Dict(keys=keys, values=items):
                 return {self.key(key, item): self.value(item) for key, item in zip(keys, items, strict=True)}
             case ast.Name(id=name):
-                raise self.error(
-                    self.offset(node), f"{name} is not a literal; a string needs quotes: {name!r}"
-                )
+                raise self.error(self.offset(node), f"{name} is not a literal; a string needs quotes: {name!r}")
             case _:
                 raise self.error(self.offset(node), f"{ast.unparse(node)} is not a literal")
 
@@ -199,6 +197,4 @@ class _Reader:
         short = self.text.isprintable() and 0 < len(self.text) <= 100
         caret = f"\n    {self.text}\n    {' ' * min(offset, len(self.text))}^\n" if short else " "
         shown = self.text if len(self.text) <= 100 else self.text[:100] + "…"
-        return SpecError(
-            f"cannot read the spec {shown!r}: at position {offset}, {reason}.{caret}{_ACCEPTED}."
-        )
+        return SpecError(f"cannot read the spec {shown!r}: at position {offset}, {reason}.{caret}{_ACCEPTED}.")

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from kernreg.registry import discovery_report, get_registry, normalize_distribution
+from kernreg.registry.discovery import discover
+from kernreg.registry.record import read_target, split_stem
+
+
+def claims_of(discovery):
+    return [(group, c.name, c.target, c.distribution, c.version) for group, c in discovery.claims]
+
+
+def test_discovery_goes_through_entrypoints_and_gives_distribution_and_version(site):
+    site.install("Kernreg_Demo.Plugin", "2.3", kernels={"demo": "demo_module:kernel"})
+    found = discover([str(site.root)])
+    assert found.backend == "entrypoints"
+    assert found.error == found.culprit == ""
+    assert found.distributions == 1
+    assert claims_of(found) == [("kernreg.kernels", "demo", "demo_module:kernel", "kernreg-demo-plugin", "2.3")]
+
+
+def test_the_four_groups_are_found_in_one_walk(site):
+    site.install(
+        "all-kinds",
+        entry_points="""
+            [console_scripts]
+            tool = somewhere:main
+            [kernreg.kernels]
+            k = m:k
+            [kernreg.solvers]
+            s = m:s
+            [kernreg.ensemblers]
+            e = m:e
+            [kernreg.engines]
+            g = m:g
+        """,
+    )
+    for kind, name in [("kernel", "k"), ("solver", "s"), ("ensembler", "e"), ("engine", "g")]:
+        entry = get_registry(kind).entry(name)
+        assert (entry.kind, entry.target, entry.distribution, entry.version, entry.origin, entry.status) == (
+            kind,
+            f"m:{name}",
+            "all-kinds",
+            "1.0",
+            "entry point",
+            "available",
+        )
+
+
+@pytest.mark.parametrize("name", ["Kernreg_Histogram", "kernreg.histogram", "kernreg-_-HISTOGRAM"])
+def test_distribution_names_are_normalised(name):
+    assert normalize_distribution(name) == "kernreg-histogram"
+
+
+@pytest.mark.parametrize(
+    ("stem", "expected"),
+    [
+        ("kernreg_graph-0.2", ("kernreg-graph", "0.2")),
+        ("my-plugin-1.0.post1", ("my-plugin", "1.0.post1")),
+        ("my-plugin-1.0-py3.11", ("my-plugin", "1.0")),
+        ("plugin-1!2.0+local.1", ("plugin", "1!2.0+local.1")),
+        ("plugin", ("plugin", None)),
+    ],
+)
+def test_name_and_version_from_a_metadata_directory(stem, expected):
+    assert split_stem(stem) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["package.module:attr.part", "package.module : attr.part", "package.module:attr.part [x,y]"]
+)
+def test_targets_are_canonical(text):
+    assert read_target(text) == ("package.module:attr.part", "")
+
+
+@pytest.mark.parametrize("text", ["my-module:obj", "module", "a b:c", "", "module:obj:other"])
+def test_unreadable_targets_say_how_to_write_them(text):
+    assert "package.module:object" in read_target(text)[1]
+
+
+def test_unreadable_target_is_listed_as_broken_without_an_import(site):
+    site.install("bad-target", kernels={"bad": "my-module:obj", "good": "module:obj"})
+    assert discovery_report().backend == "entrypoints"
+    entry = get_registry("kernel").entry("bad")
+    assert entry.status == "broken"
+    assert "'my-module:obj'" in entry.reason
+    assert get_registry("kernel").entry("good").status == "available"
+
+
+def test_two_old_style_names_with_a_common_beginning_are_two_distributions(site):
+    site.install("my-a", directory="my-a-1.0.dist-info", kernels={"a": "a:k"})
+    site.install("my-b", directory="my-b-1.0.dist-info", kernels={"b": "b:k"})
+    assert get_registry("kernel").entry("a").distribution == "my-a"
+    assert get_registry("kernel").entry("b").distribution == "my-b"
+
+
+def test_develop_install_takes_its_version_from_its_metadata(site):
+    info = site.install("developed", directory="developed.egg-info", kernels={"d": "d:k"}, metadata=False)
+    (info / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: developed\nVersion: 0.9\n")
+    entry = get_registry("kernel").entry("d")
+    assert (entry.distribution, entry.version) == ("developed", "0.9")
+
+
+def test_a_distribution_earlier_on_the_path_shadows_a_later_one(site, tmp_path, monkeypatch):
+    site.install("twice", "2.0", kernels={"new": "m:new"})
+    later = type(site)(tmp_path / "later")
+    later.install("Twice", "1.0", kernels={"old": "m:old"})
+    monkeypatch.setattr(sys, "path", [str(site.root), str(later.root)])
+    get_registry("kernel").refresh()
+    assert get_registry("kernel").names() == ("new",)
+    assert get_registry("kernel").entry("new").version == "2.0"
+
+
+def test_the_same_directory_twice_on_the_path_gives_one_entry(site, monkeypatch):
+    site.install("once", kernels={"k": "m:k"})
+    monkeypatch.setattr(sys, "path", [str(site.root), *sys.path, str(site.root)])
+    get_registry("kernel").refresh()
+    assert [entry.distribution for entry in get_registry("kernel").entries() if entry.name == "k"] == ["once"]
+
+
+def test_an_unknown_group_is_reported(site):
+    site.install("misspelt", entry_points="[kernreg.kernel]\nk = m:k\n")
+    report = discovery_report()
+    assert report.unknown_groups == (("kernreg.kernel", "misspelt"),)
+    assert any("misspelt" in line and "kernreg.kernels" in line for line in report.advice())
+
+
+def test_three_hundred_distributions_are_listed(site, monkeypatch):
+    for number in range(300):
+        (info := site.root / f"pkg_{number}-1.{number}.dist-info").mkdir()
+        ours = f"[kernreg.kernels]\nk{number} = pkg_{number}:k\n" if number % 10 == 0 else ""
+        (info / "entry_points.txt").write_text(f"[console_scripts]\ntool = pkg_{number}:main\n{ours}")
+    monkeypatch.setattr(sys, "path", [str(site.root)])
+    get_registry("kernel").refresh()
+    assert len(get_registry("kernel")) == 30
+    assert {entry.status for entry in get_registry("kernel").entries()} == {"available"}
+    report = discovery_report()
+    assert (report.backend, report.distributions, report.problems) == ("entrypoints", 300, ())
+
+
+def test_refresh_sees_what_was_installed_meanwhile(site):
+    assert "late" not in get_registry("kernel")
+    info = site.root / "late-1.0.dist-info"
+    info.mkdir()
+    (info / "entry_points.txt").write_text("[kernreg.kernels]\nlate = m:k\n")
+    assert "late" not in get_registry("kernel")
+    get_registry("solver").refresh()  # any registry: there is one walk for all
+    assert "late" in get_registry("kernel")

@@ -1,0 +1,142 @@
+"""Foreign metadata that the entrypoints package cannot read must not cost us any plugin."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+
+import pytest
+
+from kernreg.registry import discovery_report, get_registry
+
+# name of the case: (the file of a foreign distribution, the error entrypoints stops with)
+FOREIGN = {
+    "no section": (b"tool = somewhere:main\n", "MissingSectionHeaderError"),
+    "no equals sign": (b"[console_scripts]\njust words\n", "ParsingError"),
+    "repeated key": (b"[console_scripts]\ntool = a:b\ntool = c:d\n", "DuplicateOptionError"),
+    "repeated section": (
+        b"[console_scripts]\na = a:b\n[console_scripts]\nb = c:d\n",
+        "DuplicateSectionError",
+    ),
+    "not utf-8": (b"[console_scripts]\ntool = caf\xe9:main\n", "UnicodeDecodeError"),
+}
+
+
+@pytest.fixture
+def good(site):
+    site.install("aaa-good", "3.1", kernels={"first": "good_module:kernel"}, modules={"good_module.py": "OBJECTS"})
+    site.install("zzz-good", "3.2", kernels={"last": "good_module:kernel"})
+    return site
+
+
+def assert_good_plugins_work():
+    kernels = get_registry("kernel")
+    for name, distribution, version in [("first", "aaa-good", "3.1"), ("last", "zzz-good", "3.2")]:
+        entry = kernels.entry(name)
+        assert (entry.distribution, entry.version, entry.status) == (distribution, version, "available")
+        assert kernels.get(name).name == "good_module"
+        assert kernels.entry(name).status == "loaded"
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_malformed_foreign_file_falls_back_and_is_remembered(good, case):
+    content, error = FOREIGN[case]
+    info = good.install("mmm-foreign", entry_points=content)
+    assert_good_plugins_work()
+    report = discovery_report()
+    assert report.backend == "importlib.metadata"
+    assert report.error.startswith(error)
+    assert report.culprit == str(info / "entry_points.txt")
+    assert [problem.path for problem in report.problems] == [report.culprit]
+    assert report.problems[0].reason
+    assert report.distributions >= 2
+    assert any(report.culprit in line for line in report.advice())
+
+
+@pytest.mark.parametrize("group", ["kernreg.kernels", "kernreg.solvers"])
+def test_percent_sign_falls_back_and_is_remembered(good, group):
+    info = good.install("mmm-percent", entry_points=f"[{group}]\npercent = module:%obj\n")
+    assert_good_plugins_work()
+    report = discovery_report()
+    assert report.backend == "importlib.metadata"
+    assert report.error.startswith("InterpolationSyntaxError")
+    assert report.culprit == str(info / "entry_points.txt")
+    kind = "kernel" if group == "kernreg.kernels" else "solver"
+    assert get_registry(kind).entry("percent").status == "broken"
+
+
+def test_percent_sign_in_a_group_that_is_not_ours_harms_nobody(good):
+    good.install("mmm-percent", entry_points="[console_scripts]\npercent = module:%obj\n")
+    assert_good_plugins_work()
+    assert discovery_report().backend == "entrypoints"
+
+
+def test_repeated_key_in_a_plugin_keeps_its_other_plugins(good):
+    line = "same = good_module:kernel\n"
+    text = f"[kernreg.kernels]\n{line}{line}other = good_module:kernel\n"
+    good.install("mmm-repeats", entry_points=text)
+    assert_good_plugins_work()
+    assert discovery_report().error.startswith("DuplicateOptionError")
+    assert get_registry("kernel").get("same").name == "good_module"
+    assert get_registry("kernel").get("mmm-repeats:other").name == "good_module"
+
+
+def test_malformed_plugin_is_skipped_alone_and_named(good):
+    info = good.install("mmm-malformed", entry_points="[kernreg.kernels]\nlost = good_module:kernel\nno equals sign\n")
+    assert_good_plugins_work()
+    report = discovery_report()
+    assert report.backend == "importlib.metadata"
+    assert [problem.path for problem in report.problems] == [str(info / "entry_points.txt")]
+    assert "skipped" in report.problems[0].reason
+    with pytest.raises(LookupError, match=r"metadata of 1 distribution.* could not be read"):
+        get_registry("kernel").get("lost")
+
+
+def test_every_malformed_file_is_reported_not_only_the_first(good):
+    contents = [content for content, _ in FOREIGN.values()]
+    infos = [good.install(f"foreign-{n}", entry_points=content) for n, content in enumerate(contents)]
+    assert_good_plugins_work()
+    paths = {problem.path for problem in discovery_report().problems}
+    assert paths == {str(info / "entry_points.txt") for info in infos}
+
+
+def test_pathlib_path_on_sys_path_falls_back_and_is_remembered(good, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path, pathlib.Path(tmp_path)])
+    get_registry("kernel").refresh()
+    assert_good_plugins_work()
+    report = discovery_report()
+    assert report.backend == "importlib.metadata"
+    assert report.error.startswith("AttributeError")
+    assert report.culprit == str(tmp_path)
+    assert any("str(path)" in line for line in report.advice())
+
+
+def test_bytes_and_strange_objects_on_sys_path_fall_back(good, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path, bytes(tmp_path), object()])
+    get_registry("kernel").refresh()
+    assert_good_plugins_work()
+    assert discovery_report().backend == "importlib.metadata"
+
+
+def test_missing_entrypoints_package_falls_back(good, monkeypatch):
+    monkeypatch.setitem(sys.modules, "entrypoints", None)
+    get_registry("kernel").refresh()
+    assert_good_plugins_work()
+    assert discovery_report().error.startswith("ModuleNotFoundError")
+
+
+def test_fallback_reads_name_and_version_from_the_directory_without_metadata(good):
+    good.install("Bare_Plugin", "0.5", kernels={"bare": "good_module:kernel"}, metadata=False)
+    good.install("mmm-foreign", entry_points=FOREIGN["no section"][0])
+    entry = get_registry("kernel").entry("bare-plugin:bare")
+    assert (entry.distribution, entry.version) == ("bare-plugin", "0.5")
+    assert discovery_report().backend == "importlib.metadata"
+
+
+def test_both_backends_find_the_same(good):
+    good.install("other", entry_points="[kernreg.engines]\ne = m : o\n[kernreg.kernels]\nk.x-y = m:o [extra]\n")
+    before = [registry.entries() for registry in map(get_registry, ("kernel", "engine"))]
+    assert discovery_report().backend == "entrypoints"
+    good.install("mmm-foreign", entry_points=FOREIGN["no equals sign"][0])
+    assert discovery_report().backend == "importlib.metadata"
+    assert [registry.entries() for registry in map(get_registry, ("kernel", "engine"))] == before

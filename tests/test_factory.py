@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import pytest
+
+from kernreg import available, make_ensembler, make_kernel, make_solver, register
+from kernreg.errors import ParameterError, PluginError, PluginExists, SpecError, UnknownPlugin
+from kernreg.registry import Entry, get_registry, isolated
+
+
+class Kernel:
+    """Stands for a kernel: immutable, with parameters."""
+
+    def __init__(self, family, params):
+        self.family, self.params = family, params
+
+    def set_params(self, **params):
+        return Kernel(self.family, {**self.params, **params})
+
+
+class Parameter:
+    def __init__(self, name):
+        self.name = name
+
+
+class Family:
+    """Stands for what the kernel decorator returns."""
+
+    __kernreg_kernel__ = True
+    parameters = (Parameter("sigma"), Parameter("rho"))
+
+    def __call__(self, sigma=1.0, rho=2.0):
+        return Kernel(self, {"sigma": sigma, "rho": rho})
+
+
+class Solver:
+    def __init__(self, gamma=1.0, kernel="rbf"):
+        self.gamma, self.kernel = gamma, kernel
+
+    def fit(self, X, y=None):
+        self.fitted_ = True
+        return self
+
+    def get_params(self, deep=True):
+        return {"gamma": self.gamma, "kernel": self.kernel}
+
+    def set_params(self, **params):
+        raise AssertionError("an instance given to make_solver must not be changed")
+
+
+class Ensembler:
+    def __init__(self, weight=0.5):
+        self.weight = weight
+
+    def fit(self, views, y):
+        return self
+
+    def merge(self, views):
+        return self.weight
+
+
+FAMILY = Family()
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    with isolated():
+        register("kernel", "test-kernel", FAMILY)
+        register("solver", "test-solver", Solver)
+        register("ensembler", "test-ensembler", Ensembler)
+        yield
+
+
+@pytest.mark.parametrize(
+    ("spec", "params", "expected"),
+    [
+        ("test-kernel", {}, {"sigma": 1.0, "rho": 2.0}),
+        ("test-kernel(sigma=3)", {}, {"sigma": 3, "rho": 2.0}),
+        ("test-kernel(3, 4)", {}, {"sigma": 3, "rho": 4}),
+        ("test-kernel(3)", {"rho": 5}, {"sigma": 3, "rho": 5}),
+        ("test-kernel", {"sigma": [1]}, {"sigma": [1], "rho": 2.0}),
+        (FAMILY, {"rho": 5}, {"sigma": 1.0, "rho": 5}),
+    ],
+)
+def test_kernel_from_spec_and_family(spec, params, expected):
+    kernel = make_kernel(spec, **params)
+    assert kernel.family is FAMILY
+    assert kernel.params == expected
+
+
+def test_kernel_from_kernel_is_itself_or_a_changed_copy():
+    kernel = make_kernel("test-kernel")
+    assert make_kernel(kernel) is kernel
+    changed = make_kernel(kernel, sigma=9)
+    assert changed.params == {"sigma": 9, "rho": 2.0}
+    assert kernel.params == {"sigma": 1.0, "rho": 2.0}
+
+
+@pytest.mark.parametrize("make", [make_kernel, make_solver, make_ensembler])
+@pytest.mark.parametrize("spec", [None, 3, ["test-kernel"]])
+def test_other_objects_are_refused(make, spec):
+    with pytest.raises(SpecError, match="give a spec such as"):
+        make(spec)
+
+
+@pytest.mark.parametrize(
+    ("make", "spec", "params"),
+    [
+        (make_kernel, "test-kernel(sigma=1)", {"sigma": 2}),
+        (make_kernel, "test-kernel(1)", {"sigma": 2}),
+        (make_solver, "test-solver(gamma=1)", {"gamma": 1}),
+        (make_solver, "test-solver(1)", {"gamma": 1}),
+    ],
+)
+def test_parameter_given_in_the_spec_and_beside_it(make, spec, params):
+    with pytest.raises(SpecError, match=r"'(sigma|gamma)' of 'test-.* is given both"):
+        make(spec, **params)
+
+
+@pytest.mark.parametrize(
+    ("make", "spec", "params", "accepted"),
+    [
+        (make_kernel, "test-kernel(tau=1)", {}, "sigma, rho"),
+        (make_kernel, "test-kernel(1, 2, 3)", {}, "sigma, rho"),
+        (make_solver, "test-solver(gama=1)", {}, "gamma, kernel"),
+        (make_solver, "test-solver", {"gama": 1}, "gamma, kernel"),
+        (make_solver, "test-solver(1, 2, 3)", {}, "gamma, kernel"),
+        (make_solver, "test-solver(1, gamma=3)", {}, "gamma, kernel"),
+        (make_solver, Solver, {"gama": 1}, "gamma, kernel"),
+        (make_ensembler, "test-ensembler(w=1)", {}, "weight"),
+    ],
+)
+def test_unknown_parameters_name_the_accepted_ones(make, spec, params, accepted):
+    with pytest.raises(ParameterError, match=f"Its parameters are: {accepted}"):
+        make(spec, **params)
+
+
+def test_type_error_inside_a_constructor_is_not_taken_for_a_wrong_parameter():
+    class Fails(Solver):
+        def __init__(self, gamma=1.0):
+            raise TypeError("of its own")
+
+    register("solver", "fails", Fails)
+    with pytest.raises(TypeError, match="of its own"):
+        make_solver("fails")
+
+
+def test_solver_and_ensembler_from_spec_class_and_instance():
+    solver = make_solver("test-solver(kernel='sne(sigma=2)')", gamma=3)
+    assert isinstance(solver, Solver)
+    assert (solver.gamma, solver.kernel) == (3, "sne(sigma=2)")
+    assert make_solver(Solver, gamma=4).gamma == 4
+    assert make_solver(solver) is solver
+    changed = make_solver(solver.fit(None), gamma=5)
+    assert (changed.gamma, changed.kernel, hasattr(changed, "fitted_")) == (5, "sne(sigma=2)", False)
+    assert solver.gamma == 3
+    assert make_ensembler("test-ensembler(0.25)").weight == 0.25
+
+
+def test_unknown_names_and_kinds():
+    with pytest.raises(UnknownPlugin, match="Did you mean 'test-solver'"):
+        make_solver("test-solvr")
+    with pytest.raises(UnknownPlugin, match="kernel, solver, ensembler, engine"):
+        register("solvers", "x", Solver)
+    with pytest.raises(UnknownPlugin, match="kernel, solver, ensembler, engine"):
+        available("solvers")
+
+
+def test_specs_that_cannot_be_read():
+    with pytest.raises(SpecError, match="position 12"):
+        make_kernel("test-kernel(sigma)")
+
+
+def test_available_lists_all_kinds_or_one():
+    everything = available()
+    assert all(isinstance(entry, Entry) for entry in everything)
+    ours = [(entry.kind, entry.name) for entry in everything if entry.origin == "runtime"]
+    assert ours == [("kernel", "test-kernel"), ("solver", "test-solver"), ("ensembler", "test-ensembler")]
+    assert {entry.kind for entry in available("solver")} == {"solver"}
+
+
+def test_register_returns_the_object_and_is_a_decorator():
+    assert register("solver", "again", Solver) is Solver
+
+    @register("solver", "decorated")
+    class Decorated(Solver):
+        pass
+
+    assert isinstance(Decorated, type)
+    assert get_registry("solver").get("decorated") is Decorated
+    with pytest.raises(PluginExists):
+        register("solver", "decorated")(Solver)
+    register("solver", "decorated", replace=True)(Solver)
+    assert get_registry("solver").get("decorated") is Solver
+    with pytest.raises(PluginError):
+        register("solver", "none", None)

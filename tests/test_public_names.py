@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import importlib.metadata
+import re
+
+import pytest
+
+import kernreg
+import kernreg.registry
+
+PUBLIC = {
+    "__version__",
+    "available",
+    "config_context",
+    "get_config",
+    "kernel",
+    "make_ensembler",
+    "make_kernel",
+    "make_solver",
+    "register",
+    "set_config",
+}
+
+REGISTRY = {
+    "API_VERSION",
+    "DiscoveryReport",
+    "Entry",
+    "KINDS",
+    "MetadataProblem",
+    "Registry",
+    "Spec",
+    "discovery_report",
+    "format_spec",
+    "get_registry",
+    "isolated",
+    "normalize_distribution",
+    "parse_spec",
+    "refresh",
+}
+
+
+def test_public_names_are_these():
+    assert set(kernreg.__all__) == PUBLIC
+    assert dir(kernreg) == sorted(PUBLIC)
+    assert list(kernreg.__all__) == sorted(kernreg.__all__)
+
+
+def test_public_names_of_the_registry_are_these():
+    assert set(kernreg.registry.__all__) == REGISTRY
+    assert all(hasattr(kernreg.registry, name) for name in REGISTRY)
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_every_public_name_is_there_and_stays_the_same(name):
+    assert getattr(kernreg, name) is getattr(kernreg, name)
+
+
+def test_star_import_gives_the_public_names():
+    names: dict[str, object] = {}
+    exec("from kernreg import *", names)
+    assert set(names) - {"__builtins__"} == PUBLIC
+
+
+def test_unknown_name_says_which_there_are():
+    with pytest.raises(AttributeError, match=r"no attribute 'make_kernal'.*make_kernel"):
+        kernreg.make_kernal  # noqa: B018 (looking it up is the test)
+    with pytest.raises(ImportError):
+        from kernreg import nothing  # noqa: F401 (importing it is the test)
+
+
+def test_version_is_a_version_and_that_of_the_installed_metadata():
+    assert re.fullmatch(r"\d+\.\d+\.\d+\S*", kernreg.__version__)
+    try:
+        installed = importlib.metadata.version("kernreg")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("kernreg is not installed")
+    assert installed == kernreg.__version__
