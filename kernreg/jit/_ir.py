@@ -36,7 +36,7 @@ class Format:
 
     @property
     def width(self) -> int:
-        return 1 + self.bias.bit_length() + 1 + self.mantissa
+        return int(self.int_type.width)
 
     @property
     def magic(self) -> float:
@@ -63,7 +63,7 @@ class Value:
         #: whether the target has a fused multiply-add instruction
         self.fused = fused
 
-    # -- plumbing
+    # -- building blocks of the operations below
 
     def _new(self, value: Any) -> Value:
         return Value(self.builder, self.format, value, self.fused)

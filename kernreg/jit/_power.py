@@ -54,8 +54,8 @@ def pow(x: Any, y: Any) -> Any:
     ===========================  ==========================================================================
 
     Elsewhere the error is below 1.5 ulp, in float64 and in float32. An exponent of an integer type, such as a
-    degree, is much faster than the same number as a float; from -63 to 63 its powers are not flushed, and
-    have an error below 2 ulp down to the least normal number.
+    degree, is much faster than the same number as a float; powers from -63 to 63 are not flushed, and have an
+    error below 2 ulp down to the least normal number.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def signed(result: Value, odd: Value, x: Value) -> Value:
     return (result.bits() ^ ((odd << x.format.width - 1) & x.bits())).from_bits()
 
 
-@implements(pow, when=lambda x, y: isinstance(y, types.Float))
+@implements(pow, when=lambda x, y: not isinstance(y, types.Integer))
 def real_power(x: Value, y: Value) -> Value:
     size = abs(x)
     is_integer, odd = integrality(y)
