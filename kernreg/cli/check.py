@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 
 import click
@@ -91,7 +93,8 @@ def command(what: str, kind: str | None, as_json: bool) -> None:
     """
     entries = select(what, kind)
     if as_json:
-        found = [finding for entry in entries for finding in findings(entry)]
+        with redirect_stdout(sys.stderr):  # whatever a plugin prints is no part of the JSON
+            found = [finding for entry in entries for finding in findings(entry)]
         write_json(found)
     else:
         found = report(entries)

@@ -7,7 +7,7 @@ import platform
 import sys
 import warnings
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -96,7 +96,8 @@ def load_all() -> tuple[list[Entry], list[str]]:
         if entry.status not in ("available", "conflicting"):
             continue
         name = f"{entry.distribution}:{entry.name}" if entry.distribution else entry.name
-        with warnings.catch_warnings(record=True) as caught:
+        # A plugin that prints when imported must not spoil the report, which may be JSON.
+        with warnings.catch_warnings(record=True) as caught, redirect_stdout(sys.stderr):
             warnings.simplefilter("always")
             with suppress(KernregError):  # its entry says why from now on
                 get_registry(entry.kind).get(name)

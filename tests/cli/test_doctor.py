@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 
 import kernreg
 from kernreg import config_context
@@ -58,7 +59,7 @@ def test_an_incompatible_plugin_is_reported(run, install):
 
 
 def test_a_plugin_for_a_newer_minor_version_is_a_note_not_a_problem(install):
-    install("new-plugin", f"__kernreg_api__ = '1.99'\n{_dedent(RIGHT)}", kernels={"newer": "right"})
+    install("new-plugin", f"__kernreg_api__ = '1.99'\n{textwrap.dedent(RIGHT)}", kernels={"newer": "right"})
     diagnosis = examine()
     assert not [problem for problem in diagnosis.problems if problem.entry.name == "newer"]
     assert any("1.99" in note for note in diagnosis.notes)
@@ -84,6 +85,13 @@ def test_foreign_metadata_that_cannot_be_read_is_named(install):
     assert not diagnosis.problems
 
 
+def test_a_plugin_that_prints_does_not_spoil_the_json(run, install):
+    install("loud-plugin", 'print("hello")\n' + textwrap.dedent(RIGHT), kernels={"loud": "right"})
+    result = run("doctor", "--json")
+    assert json.loads(result.stdout)["plugins"]["loaded"] >= 1
+    assert "hello" in result.stderr
+
+
 def test_a_cache_that_cannot_be_written_is_noted(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a directory")
@@ -91,9 +99,3 @@ def test_a_cache_that_cannot_be_written_is_noted(tmp_path):
         diagnosis = examine()
     assert "not writable" in diagnosis.settings["cache directory"]
     assert any("KERNREG_CACHE_DIR" in note for note in diagnosis.notes)
-
-
-def _dedent(source: str) -> str:
-    import textwrap
-
-    return textwrap.dedent(source)
