@@ -93,9 +93,7 @@ def emitter(formula: Formula, kind: Any, integers: int = 0) -> Any:
     return emit
 
 
-def implements(
-    function: Callable[..., Any], when: Callable[..., bool] | None = None
-) -> Callable[[Formula], Formula]:
+def implements(function: Callable[..., Any], when: Callable[..., bool] | None = None) -> Callable[[Formula], Formula]:
     """Make `formula` what Numba compiles for a call of `function` (of one or two real numbers).
 
     `when`, a condition on the argument types, leaves other calls to another implementation.
