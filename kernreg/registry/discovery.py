@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from kernreg.registry.record import Claim, MetadataProblem, read_target, split_stem
 
@@ -20,8 +20,7 @@ from kernreg.registry.record import Claim, MetadataProblem, read_target, split_s
 PREFIX = "kernreg."
 
 
-@dataclass(frozen=True)
-class Discovery:
+class Discovery(NamedTuple):
     """The result of one walk."""
 
     claims: tuple[tuple[str, Claim], ...]  # (group, claim) in the order of the path
@@ -41,9 +40,9 @@ class Discovery:
             key = (claim.name, claim.target)
             known = merged.get(key)
             if known is None:
-                merged[key] = replace(claim, kind=kind)
+                merged[key] = claim._replace(kind=kind)
             elif claim.distribution is not None and claim.distribution not in known.providers:
-                merged[key] = replace(known, aliases=(*known.aliases, claim.distribution))
+                merged[key] = known._replace(aliases=(*known.aliases, claim.distribution))
         table: dict[str, tuple[Claim, ...]] = {}
         for claim in merged.values():
             table[claim.name] = (*table.get(claim.name, ()), claim)

@@ -11,10 +11,9 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from dataclasses import dataclass
 from importlib import import_module
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from kernreg.errors import PluginError, PluginIncompatible, PluginLoadError, PluginWarning
 from kernreg.registry.checks import problem_with
@@ -25,8 +24,7 @@ from kernreg.registry.versions import compare_version, declared_version
 _thread = threading.local()  # .loading: the slots this thread is loading, outermost first
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What loading came to: an object, or an error to raise."""
 
     value: Any = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 from kernreg.registry.record import Claim, Entry
@@ -47,6 +46,8 @@ def close_matches(word: str, known: Iterable[str]) -> list[str]:
     >>> close_matches("RFB", ["rbf", "linear"])
     ['rbf']
     """
+    import difflib  # needed only for an error
+
     by_folded = {name.casefold(): name for name in known}
     return [by_folded[match] for match in difflib.get_close_matches(word.casefold(), by_folded, 3)]
 

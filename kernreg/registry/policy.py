@@ -8,15 +8,14 @@ what it says is what holds.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kernreg.registry.record import Claim, normalize_distribution
 
 VARIABLE = "KERNREG_PLUGINS"
 
 
-@dataclass(frozen=True)
-class Policy:
+class Policy(NamedTuple):
     """The distributions that may be imported."""
 
     text: str
