@@ -29,7 +29,9 @@ def as_samples(X: Any, name: str = "X", *, inputs: str = "real") -> Samples:
     table = _as_csr(X, name) if sp.issparse(X) else _as_dense(X, name)
     values = table.data if sp.issparse(table) else table
     if inputs in ("nonnegative", "distribution") and values.size and values.min() < 0:
-        raise DataError(f"{name} has a negative value ({values.min()!s}); this kernel accepts non-negative entries only")
+        raise DataError(
+            f"{name} has a negative value ({values.min()!s}); this kernel accepts non-negative entries only"
+        )
     if inputs == "distribution":
         _check_distribution(table, name)
     return table
@@ -50,6 +52,16 @@ def result_dtype(X: Samples, Z: Samples) -> np.dtype:
     return np.dtype(np.float32 if both_single else np.float64)
 
 
+def check_out(out: np.ndarray, shape: tuple[int, int], dtype: np.dtype) -> None:
+    """Raise DataError unless ``out`` can hold the result exactly."""
+    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype or not out.flags.writeable:
+        given = f"{type(out).__name__} of shape {getattr(out, 'shape', None)}, dtype {getattr(out, 'dtype', None)}"
+        raise DataError(
+            f"out= is a {given}; needed is a writable ndarray of shape {shape} and dtype {dtype}, for example "
+            f"numpy.empty({shape}, dtype={dtype.name!r})"
+        )
+
+
 def _as_dense(X: Any, name: str) -> np.ndarray:
     try:
         table = np.asarray(X)
@@ -66,7 +78,7 @@ def _as_dense(X: Any, name: str) -> np.ndarray:
     if not table.flags.writeable or not table.flags.aligned:
         # Numba types read-only arrays differently: one copy of the samples is cheaper than a second compilation.
         table = table.copy()
-    _check_finite(table, name)
+    check_finite(table, name)
     return table
 
 
@@ -80,7 +92,7 @@ def _as_csr(X: Any, name: str) -> sp.csr_array:
     data = _as_float(table.data, name)
     if data is not table.data or not data.flags.writeable:
         table = sp.csr_array((np.array(data), table.indices, table.indptr), shape=table.shape)
-    _check_finite(table.data, name)
+    check_finite(table.data, name)
     return table
 
 
@@ -109,7 +121,8 @@ def _as_float(values: np.ndarray, name: str) -> np.ndarray:
     )
 
 
-def _check_finite(values: np.ndarray, name: str) -> None:
+def check_finite(values: np.ndarray, name: str) -> None:
+    """Raise DataError where a value is NaN or infinite."""
     # The sum is finite whenever all values are moderate: the full scan runs only when something may be wrong.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):
@@ -118,8 +131,8 @@ def _check_finite(values: np.ndarray, name: str) -> None:
     if bad.any():
         where = np.argwhere(bad)[0]
         raise DataError(
-            f"{name} contains NaN or infinity ({int(bad.sum())} value(s), the first at {tuple(int(w) for w in where)}); "
-            "remove or impute them, for example with sklearn.impute.SimpleImputer"
+            f"{name} contains NaN or infinity ({int(bad.sum())} value(s), first at {tuple(map(int, where))}); "
+            "or impute them, for example with sklearn.impute.SimpleImputer"
         )
 
 

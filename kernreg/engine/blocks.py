@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ class BlockFiller:
             check_pair(X, Z)
             self.dtype = result_dtype(X, Z)
         self.parameters = program.parameters
+        self._local = threading.local()
+        self._statistic: Any = None
         if program.statistic == "blocks":
             self._fill = self._fill_from_python
             return
@@ -48,35 +51,40 @@ class BlockFiller:
     @property
     def rows_per_strip(self) -> int:
         """How many whole rows to compute together so that they are still in cache afterwards."""
-        if self.program.statistic not in ("rows", "blocks") and not self._statistic.gemm:
+        if self._statistic is not None and not self._statistic.gemm:
             fitting = (1 << 20) // (self.dtype.itemsize * max(1, self.shape[1]))
             return min(BLOCK, max(8, fitting // 4 * 4))
         return BLOCK
 
-    def scratch(self) -> Any:
-        """Return the working memory one thread needs."""
-        if self.program.statistic in ("rows", "blocks"):
-            return None
-        return self._statistic.scratch(), np.empty(BLOCK, dtype=self.dtype)
+    def block(self, i0: int, i1: int, j0: int, j1: int) -> np.ndarray:
+        """Return K[i0:i1, j0:j1] in the upper left corner of this thread's scratch block, valid until the next call."""
+        block = self._scratch().block
+        self._fill(i0, i1, j0, j1, block, 0, 0)
+        return block
 
-    def fill(self, scratch: Any, i0: int, i1: int, j0: int, j1: int, out: np.ndarray, oi: int, oj: int) -> None:
-        """Write K[i0:i1, j0:j1] to ``out`` at (oi, oj)."""
-        self._fill(scratch, i0, i1, j0, j1, out, oi, oj)
-
-    def fill_rows(self, scratch: Any, i0: int, i1: int, out: np.ndarray, oi: int) -> None:
+    def fill_rows(self, i0: int, i1: int, out: np.ndarray, oi: int) -> None:
         """Write all columns of rows i0:i1 to ``out``, starting at row oi."""
         for j0 in range(0, self.shape[1], BLOCK):
-            self._fill(scratch, i0, i1, j0, min(j0 + BLOCK, self.shape[1]), out, oi, j0)
+            self._fill(i0, i1, j0, min(j0 + BLOCK, self.shape[1]), out, oi, j0)
 
-    def _fill_statistic(self, scratch, i0, i1, j0, j1, out, oi, oj):
-        statistic_scratch, row = scratch
-        S, width = self._statistic.block(statistic_scratch, i0, i1, j0, j1)
-        self._epilogue(S, i1 - i0, j1 - j0, width, row, out, oi, oj, self.parameters)
+    def _scratch(self) -> Any:
+        scratch = self._local
+        if not hasattr(scratch, "block"):
+            scratch.block = np.empty((BLOCK, BLOCK), dtype=self.dtype)
+            scratch.row = np.empty(BLOCK, dtype=self.dtype)
+            if self._statistic is not None:
+                scratch.statistic = self._statistic.scratch()
+        return scratch
 
-    def _fill_pairs(self, scratch, i0, i1, j0, j1, out, oi, oj):
+    def _fill_statistic(self, i0, i1, j0, j1, out, oi, oj):
+        scratch = self._scratch()
+        S, width = self._statistic.block(scratch.statistic, i0, i1, j0, j1)
+        self._epilogue(S, i1 - i0, j1 - j0, width, scratch.row, out, oi, oj, self.parameters)
+
+    def _fill_pairs(self, i0, i1, j0, j1, out, oi, oj):
         self._pairs(self.X, self.Z, i0, i1, j0, j1, out, oi, oj, self.parameters)
 
-    def _fill_from_python(self, scratch, i0, i1, j0, j1, out, oi, oj):
+    def _fill_from_python(self, i0, i1, j0, j1, out, oi, oj):
         values = np.asarray(self.program.function(self.X[i0:i1], self.Z[j0:j1], *self.parameters))
         if values.shape != (i1 - i0, j1 - j0):
             raise DataError(

@@ -31,10 +31,7 @@ def readable(size: float) -> str:
     >>> readable(288_000_000)
     '288.0 MB'
     """
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if size < 1000:
-            break
-        size /= 1000
-    else:
-        unit = "TB"
-    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= scale:
+            return f"{size / scale:.1f} {unit}"
+    return f"{size:.0f} bytes"

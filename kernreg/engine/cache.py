@@ -96,7 +96,7 @@ def describe() -> dict[str, object]:
     }
 
 
-def fingerprint(function: Any) -> str:
+def fingerprint(function: Any, *more: str) -> str:
     """Return a hexadecimal digest of what ``function`` computes, following what it refers to.
 
     >>> def double(x): return 2 * x
@@ -105,7 +105,7 @@ def fingerprint(function: Any) -> str:
     (True, False)
     """
     digest = hashlib.sha256()
-    for part in _parts(function, set()):
+    for part in (*more, *_parts(function, set())):
         digest.update(part.encode())
         digest.update(b"\0")
     return digest.hexdigest()

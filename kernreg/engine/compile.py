@@ -18,11 +18,13 @@ from numba.extending import register_jitable
 
 from kernreg.engine import cache
 from kernreg.errors import PerformanceWarning
+from kernreg.jit import fingerprint as jit_fingerprint
 from kernreg.jit import wide
 
-# contract: a*b + c may become one fused operation, which is faster and more accurate. Nothing is reassociated:
-# every value is computed in the same order wherever it stands in a block.
-OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
+# contract: a*b + c may become one fused operation, which is faster and more accurate; arcp: a division by a parameter
+# may become a product with its reciprocal, taken once. Nothing is reassociated: every value is computed in the same
+# order wherever it stands in a block.
+OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract", "arcp"}, "error_model": "numpy"}
 
 _lock = threading.RLock()
 _compiled: dict[Any, Any] = {}
@@ -48,7 +50,7 @@ def compiled(factory: Callable[..., Any], name: str, *functions: Callable[..., A
                     stacklevel=2,
                 )
             else:
-                digest = cache.fingerprint(factory(*functions))
+                digest = cache.fingerprint(factory(*functions), jit_fingerprint())
                 cache.enable(dispatcher, f"{name}-{factory.__name__.removeprefix('make_')}", digest)
             _compiled[key] = dispatcher
         return _compiled[key]
@@ -103,7 +105,8 @@ def _make_callable_from_numba(function: Any) -> None:
     _registered.add(id(function))
     if _known_to_numba(function):
         return
-    register_jitable(function)
+    # Inlined before anything else is optimised: only then are choices by a parameter taken out of the loop.
+    register_jitable(forceinline=True)(function)
     for helper in cache.referred_functions(function):
         _make_callable_from_numba(helper)
 

@@ -1,8 +1,8 @@
 """The engine of one machine, and what any engine is.
 
 An engine has one method, `map_rows`: apply a function to every row block of K(X, Z) and combine the results. Gram
-matrices, products, ΦᵀΦ, Nyström extensions and predictions are all instances of it, so a plugin that runs `map_rows` on a
-cluster runs all of them there.
+matrices, products, ΦᵀΦ, Nyström extensions and predictions are all instances of it, so a plugin that runs `map_rows`
+on a cluster runs all of them there.
 """
 
 from __future__ import annotations
@@ -65,9 +65,7 @@ class LocalEngine:
         return total
 
 
-def row_blocks(
-    kernel: RowSource, X: Any, Z: Any, block_rows: int | None = None
-) -> Iterator[tuple[slice, np.ndarray]]:
+def row_blocks(kernel: RowSource, X: Any, Z: Any, block_rows: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield (rows, block) over K(X, Z), each block a new array within the memory budget."""
     n, m = X.shape[0], (X if Z is None else Z).shape[0]
     if block_rows is None:

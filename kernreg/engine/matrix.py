@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from kernreg.engine.arrays import Samples
+from kernreg.engine import memory
+from kernreg.engine.arrays import Samples, check_out
 from kernreg.engine.blocks import BlockFiller
 from kernreg.engine.budget import check_fits
-from kernreg.engine.compile import compiled
 from kernreg.engine.normalise import normalized_rows, scaled_blocks
 from kernreg.engine.program import Program
 from kernreg.engine.statistics import BLOCK
+from kernreg.engine.store import Store
 from kernreg.engine.threads import run_tasks, single_threaded_blas
-from kernreg.errors import DataError
-
-
-def make_mirror() -> Callable[..., None]:
-    """Driver: copy a block below the diagonal to its place above it, in small squares that fit in registers."""
-
-    def mirror(K, i0, i1, j0, j1):
-        for ib in range(i0, i1, 8):
-            for jb in range(j0, min(j1, ib + 8), 8):
-                for j in range(jb, min(jb + 8, j1)):
-                    for i in range(max(ib, j + 1), min(ib + 8, i1)):
-                        K[j, i] = K[i, j]
-
-    return mirror
 
 
 def matrix(
@@ -57,9 +42,9 @@ def matrix(
     filler = BlockFiller(program, X, Z)
     if out is None:
         check_fits(filler.shape, filler.dtype, program.name)
-        out = np.empty(filler.shape, dtype=filler.dtype)
+        out = memory.empty(filler.shape, filler.dtype)
     else:
-        _check_out(out, filler.shape, filler.dtype)
+        check_out(out, filler.shape, filler.dtype)
         if not out.flags.c_contiguous:
             out[...] = matrix(program, X, None if square else Z, None, normalizers, self_start)
             return out
@@ -80,11 +65,12 @@ def matrix(
 def _all_blocks(filler: BlockFiller, out: np.ndarray) -> None:
     n, m = filler.shape
     across = -(-m // BLOCK)
+    store = Store(out)
 
     def task(number: int) -> None:
         i0, j0 = number // across * BLOCK, number % across * BLOCK
         i1, j1 = min(i0 + BLOCK, n), min(j0 + BLOCK, m)
-        filler.fill(filler.scratch(), i0, i1, j0, j1, out, i0, j0)
+        store.put(filler.block(i0, i1, j0, j1), i1 - i0, j1 - j0, i0, j0)
 
     with single_threaded_blas():
         run_tasks(task, -(-n // BLOCK) * across)
@@ -94,22 +80,12 @@ def _lower_and_mirror(filler: BlockFiller, out: np.ndarray) -> None:
     n = filler.shape[0]
     starts = range(0, n, BLOCK)
     blocks = [(i0, j0) for i0 in starts for j0 in starts if j0 <= i0]
-    mirror = compiled(make_mirror, "matrix")
+    store = Store(out)
 
     def task(number: int) -> None:
         i0, j0 = blocks[number]
         i1, j1 = min(i0 + BLOCK, n), min(j0 + BLOCK, n)
-        filler.fill(filler.scratch(), i0, i1, j0, j1, out, i0, j0)
-        mirror(out, i0, i1, j0, j1)
+        store.put_with_mirror(filler.block(i0, i1, j0, j1), i1 - i0, j1 - j0, i0, j0)
 
     with single_threaded_blas():
         run_tasks(task, len(blocks))
-
-
-def _check_out(out: np.ndarray, shape: tuple[int, int], dtype: np.dtype) -> None:
-    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype or not out.flags.writeable:
-        given = f"{type(out).__name__} of shape {getattr(out, 'shape', None)}, dtype {getattr(out, 'dtype', None)}"
-        raise DataError(
-            f"out= is a {given}; needed is a writable ndarray of shape {shape} and dtype {dtype}, for example "
-            f"numpy.empty({shape}, dtype={dtype.name!r})"
-        )

@@ -13,7 +13,8 @@ import numpy as np
 from kernreg.engine.blocks import BlockFiller
 from kernreg.engine.compile import compiled
 from kernreg.engine.statistics import BLOCK
-from kernreg.engine.threads import run_tasks, single_threaded_blas
+from kernreg.engine.store import Store
+from kernreg.engine.threads import ThreadBuffers, run_tasks, single_threaded_blas
 from kernreg.jit import exp, log, wide
 
 
@@ -98,19 +99,23 @@ def make_apply_normalizers() -> Callable[..., None]:
 NO_SELF = -(1 << 40)  # a self column no block ever reaches
 
 
-def normalized_rows(filler: BlockFiller, out: np.ndarray, self_start: int | None) -> np.ndarray:
-    """Fill ``out`` with K, each row normalised over all of Z, and return the normalisers."""
-    program, (n, _) = filler.program, filler.shape
+def normalized_rows(filler: BlockFiller, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
+    """Fill ``out`` (if given) with K, each row normalised over all of Z, and return the normalisers."""
+    program, (n, m) = filler.program, filler.shape
+    store = None if out is None else Store(out)
+    buffers = ThreadBuffers()
     normalize = compiled(make_normalize_rows, "rows")
     normalizers = np.empty(n)
     strip = filler.rows_per_strip
 
     def task(number: int) -> None:
-        scratch = filler.scratch()
         i0, i1 = number * strip, min((number + 1) * strip, n)
-        filler.fill_rows(scratch, i0, i1, out, i0)
+        rows = buffers.get((strip, m), filler.dtype)
+        filler.fill_rows(i0, i1, rows, 0)
         own = -1 if self_start is None or program.self_term else self_start + i0
-        normalize(out, i0, i1, program.log, own, normalizers, i0)
+        normalize(rows, 0, i1 - i0, program.log, own, normalizers, i0)
+        if store is not None:
+            store.put(rows, i1 - i0, m, i0, 0)
 
     with single_threaded_blas():
         run_tasks(task, -(-n // strip))
@@ -118,22 +123,8 @@ def normalized_rows(filler: BlockFiller, out: np.ndarray, self_start: int | None
 
 
 def row_normalizers(filler: BlockFiller, self_start: int | None) -> np.ndarray:
-    """Return the normalisers of all rows without keeping K: a strip of rows at a time per thread."""
-    program, (n, m) = filler.program, filler.shape
-    normalize = compiled(make_normalize_rows, "rows")
-    normalizers = np.empty(n)
-    strip = filler.rows_per_strip
-
-    def task(number: int) -> None:
-        i0, i1 = number * strip, min((number + 1) * strip, n)
-        rows = np.empty((i1 - i0, m), dtype=filler.dtype)
-        filler.fill_rows(filler.scratch(), i0, i1, rows, 0)
-        own = -1 if self_start is None or program.self_term else self_start + i0
-        normalize(rows, 0, i1 - i0, program.log, own, normalizers, i0)
-
-    with single_threaded_blas():
-        run_tasks(task, -(-n // strip))
-    return normalizers
+    """Return the normalisers of all rows without keeping K."""
+    return normalized_rows(filler, None, self_start)
 
 
 def scaled_blocks(filler: BlockFiller, out: np.ndarray, normalizers: np.ndarray, self_start: int | None) -> None:
@@ -143,7 +134,7 @@ def scaled_blocks(filler: BlockFiller, out: np.ndarray, normalizers: np.ndarray,
 
     def task(number: int) -> None:
         i0, i1 = number * BLOCK, min((number + 1) * BLOCK, n)
-        filler.fill_rows(filler.scratch(), i0, i1, out, i0)
+        filler.fill_rows(i0, i1, out, i0)
         own = NO_SELF if self_start is None or program.self_term else self_start + i0
         apply(out[i0:i1], i1 - i0, m, i0, program.log, normalizers, own)
 

@@ -30,13 +30,12 @@ def product(
     apply = compiled(make_apply_normalizers, "rows") if normalizers is not None else None
 
     def task(number: int) -> None:
-        scratch, block = filler.scratch(), np.empty((BLOCK, BLOCK), dtype=filler.dtype)
         a0, a1 = number * BLOCK, min((number + 1) * BLOCK, owned)
         total = result[a0:a1]
         for b0 in range(0, other, BLOCK):
             b1 = min(b0 + BLOCK, other)
             (i0, i1), (j0, j1) = ((b0, b1), (a0, a1)) if adjoint else ((a0, a1), (b0, b1))
-            filler.fill(scratch, i0, i1, j0, j1, block, 0, 0)
+            block = filler.block(i0, i1, j0, j1)
             if apply is not None:
                 keep_self = self_start is None or filler.program.self_term
                 own = NO_SELF if keep_self else self_start + i0 - j0

@@ -1,8 +1,8 @@
 """Products with sparse data: separable plus sparse.
 
 Where two sparse samples share no feature their inner product is zero, and there an exponential kernel factorises:
-K = diag(p) (11ᵀ + E) diag(q) with E as sparse as XZᵀ. A kernel of the inner product alone is f(0)·11ᵀ + E. So K @ v costs
-O(nnz(XZᵀ) + n), exactly, whatever the size of K. Row normalisation only changes p.
+K = diag(p) (11ᵀ + E) diag(q) with E as sparse as XZᵀ. A kernel of the inner product alone is f(0)·11ᵀ + E. So K @ v
+costs O(nnz(XZᵀ) + n), exactly, whatever the size of K. Row normalisation only changes p.
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from kernreg.config import get_config
 
 _inside = threading.local()
@@ -32,6 +34,19 @@ def thread_count() -> int:
         usable = os.cpu_count() or 1
     limits = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]
     return max(1, min([usable, *(int(limit) for limit in limits if limit.isdigit() and int(limit) > 0)]))
+
+
+class ThreadBuffers:
+    """One working array per thread, made at its first use."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def get(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """Return this thread's array of that shape; every call of one thread gives the same array."""
+        if not hasattr(self._local, "array"):
+            self._local.array = np.empty(shape, dtype=dtype)
+        return self._local.array
 
 
 def run_tasks(task: Callable[[int], None], count: int) -> None:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from kernreg.config import get_config
+from kernreg.engine.arrays import check_out, result_dtype
 from kernreg.engine.local import row_blocks
 from kernreg.errors import ParameterError
 from kernreg.kernels.domains import value_key, value_repr
@@ -89,7 +90,11 @@ class Kernel:
             Filled and returned instead of a new array.
         """
         X = self._samples(X, "X")
-        return self._evaluate(X, None if Z is None else self._samples(Z, "Z"), out, None)
+        Z = None if Z is None else self._samples(Z, "Z")
+        if out is not None:
+            other = X if Z is None else Z
+            check_out(out, (X.shape[0], other.shape[0]), result_dtype(X, other))
+        return self._evaluate(X, Z, out, None)
 
     def rows(self, X: Any, Z: Any, start: int, stop: int) -> np.ndarray:
         """Return rows ``start:stop`` of K(X, Z); ``Z=None`` stands for X."""
@@ -97,9 +102,7 @@ class Kernel:
         reference = X if Z is None else self._samples(Z, "Z")
         return self._evaluate(X[start:stop], reference, None, start if Z is None else None)
 
-    def blocks(
-        self, X: Any, Z: Any = None, *, block_rows: int | None = None
-    ) -> Iterator[tuple[slice, np.ndarray]]:
+    def blocks(self, X: Any, Z: Any = None, *, block_rows: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield (rows, block) over K(X, Z), each block within the memory budget."""
         X = self._samples(X, "X")
         return row_blocks(self, X, None if Z is None else self._samples(Z, "Z"), block_rows)

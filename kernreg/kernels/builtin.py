@@ -92,9 +92,7 @@ def cauchy(d2, sigma=1.0):
     return 1.0 / (1.0 + d2 / (sigma * sigma))
 
 
-@kernel(
-    of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": positive, "nu": choice(0.5, 1.5, 2.5)}
-)
+@kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": positive, "nu": choice(0.5, 1.5, 2.5)})
 def matern(d2, sigma=1.0, nu=1.5):
     """exp(-s), (1 + s) exp(-s) or (1 + s + s²/3) exp(-s), s = sqrt(2 nu) |x - y| / sigma, for nu = 0.5, 1.5, 2.5."""
     s = sqrt(2.0 * nu * d2) / sigma

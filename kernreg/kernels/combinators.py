@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kernreg.config import memory_budget
+from kernreg.engine.arrays import check_finite
 from kernreg.engine.local import row_blocks
 from kernreg.kernels.base import Kernel, as_kernel
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, choice, function, integer, real
@@ -260,6 +261,8 @@ class Composed(CombinedKernel):
         # The feature map may take anything (text, graphs): it is applied here, and the kernel checks what it returns.
         if isinstance(X, _Mapped):
             return X
+        if np.asarray(X).dtype in (np.float64, np.float32):
+            check_finite(np.asarray(X), name)  # the map might hide what is missing: tanh(inf) is 1
         mapped = self.parts[0]._samples(self.feature_map(X), f"feature_map({name})")
         return mapped.view(_Mapped) if isinstance(mapped, np.ndarray) else mapped
 
@@ -314,4 +317,3 @@ symmetrize = _family("symmetrize", Symmetrized, _ONE, Parameter("how", "mean", c
 compose = _family("compose", Composed, _ONE, Parameter("feature_map", REQUIRED, function), feature_map=np.tanh)
 
 FAMILIES = {f.name: f for f in (add, multiply, scale, power, transpose, symmetrize, compose)}
-

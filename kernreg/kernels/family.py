@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
+import cloudpickle
 import numpy as np
 
 from kernreg.engine.program import STATISTICS, Split
@@ -108,8 +109,6 @@ class KernelFamily:
         # By name where another process finds the same name; functions of a script or notebook travel by value.
         if self.module and self.module != "__main__" and self.qualname and "<locals>" not in self.qualname:
             return _import_family, (self.module, self.qualname)
-        from joblib.externals import cloudpickle
-
         data = cloudpickle.dumps((self.function, self.options))
         _by_value.setdefault(data, self)  # in this process the loaded family is this one
         return _load_by_value, (data,)
@@ -135,8 +134,8 @@ def kernel(
     Parameters
     ----------
     of : {"dot", "sqeuclidean", "l1", "rows", "blocks"} or callable
-        What the function sees of a pair of samples: the inner product, the squared distance, the l1 distance, the sum over
-        features of ``of(x_d, z_d)``, the two rows, or two arrays of rows (called as plain Python).
+        What the function sees of a pair of samples: the inner product, the squared distance, the l1 distance, the
+        sum over features of ``of(x_d, z_d)``, the two rows, or two arrays of rows (called as plain Python).
     symmetric : bool
         k(x, z) = k(z, x) holds. Only then is half of k(X) mirrored.
     definite : bool or None
@@ -286,8 +285,6 @@ _by_value: dict[bytes, KernelFamily] = {}
 
 
 def _load_by_value(data: bytes) -> KernelFamily:
-    from joblib.externals import cloudpickle
-
     if data not in _by_value:
         _by_value[data] = _family_of(*cloudpickle.loads(data))
     return _by_value[data]

@@ -112,8 +112,8 @@ class BoundSpectrum(_Bound):
         if gap > 1e-10 * max(np.abs(K).max(initial=0.0), np.finfo(float).tiny):
             raise AsymmetryError(
                 f"spectrum(…) corrects the eigenvalues of a symmetric kernel, and {self.parts[0].name!r} is asymmetric "
-                f"on this data (largest |K - Kᵀ| is {gap:.3g}). Symmetrise it first: spectrum(symmetrize(k), …), or use "
-                "a solver that takes asymmetric kernels, such as 'ask-ls' or 'ksvd'"
+                f"on this data (largest |K - Kᵀ| is {gap:.3g}). Symmetrise it first: spectrum(symmetrize(k), …), or "
+                "use a solver that takes asymmetric kernels, such as 'ask-ls' or 'ksvd'"
             )
         if self.method == "shift":
             return max(0.0, -float(np.linalg.eigvalsh(K)[0])) if len(K) else 0.0
