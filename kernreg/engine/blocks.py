@@ -9,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg.engine.arrays import Samples, check_pair, result_dtype
-from kernreg.engine.compile import compiled, make_epilogue, make_pair_loop, typed_parameters
+from kernreg.engine.compile import compiled, make_epilogue, make_pair_loop, make_single_epilogue, typed_parameters
 from kernreg.engine.program import Program
 from kernreg.engine.sparse import SparseStatistic
 from kernreg.engine.statistics import BLOCK, DenseStatistic
+from kernreg.engine.store import copy_row, make_store
 from kernreg.errors import DataError
 
 
@@ -30,6 +31,7 @@ class BlockFiller:
         self.parameters = program.parameters
         self._local = threading.local()
         self._statistic: Any = None
+        self._store = compiled(make_store, "block", copy_row)
         if program.statistic == "blocks":
             self._fill = self._fill_from_python
             return
@@ -45,8 +47,8 @@ class BlockFiller:
             return
         kind = SparseStatistic if sp.issparse(X) or sp.issparse(Z) else DenseStatistic
         self._statistic = kind(program.statistic, program.term, X, Z, program.name)
-        self._epilogue = compiled(make_epilogue, program.name, program.function)
-        self._fill = self._fill_statistic
+        single = self.dtype == np.float32
+        self._epilogue = compiled(make_single_epilogue if single else make_epilogue, program.name, program.function)
 
     @property
     def rows_per_strip(self) -> int:
@@ -57,38 +59,39 @@ class BlockFiller:
         return BLOCK
 
     def block(self, i0: int, i1: int, j0: int, j1: int) -> np.ndarray:
-        """Return K[i0:i1, j0:j1] in the upper left corner of this thread's scratch block, valid until the next call."""
-        block = self._scratch().block
-        self._fill(i0, i1, j0, j1, block, 0, 0)
-        return block
+        """Return K[i0:i1, j0:j1] in the upper left corner of scratch memory, valid until this thread's next call."""
+        scratch = self._scratch()
+        if self._statistic is None:
+            self._fill(i0, i1, j0, j1, scratch.block)
+            return scratch.block
+        S, width = self._statistic.block(scratch.statistic, i0, i1, j0, j1)
+        if self.dtype == np.float64:
+            self._epilogue(S, i1 - i0, width, self.parameters)
+            return S
+        self._epilogue(S, i1 - i0, width, self.parameters, scratch.block)
+        return scratch.block
 
     def fill_rows(self, i0: int, i1: int, out: np.ndarray, oi: int) -> None:
         """Write all columns of rows i0:i1 to ``out``, starting at row oi."""
         for j0 in range(0, self.shape[1], BLOCK):
-            self._fill(i0, i1, j0, min(j0 + BLOCK, self.shape[1]), out, oi, j0)
+            j1 = min(j0 + BLOCK, self.shape[1])
+            self._store(self.block(i0, i1, j0, j1), i1 - i0, j1 - j0, out, oi, j0, False)
 
     def _scratch(self) -> Any:
         scratch = self._local
         if not hasattr(scratch, "block"):
             scratch.block = np.empty((BLOCK, BLOCK), dtype=self.dtype)
-            scratch.row = np.empty(BLOCK, dtype=self.dtype)
-            if self._statistic is not None:
-                scratch.statistic = self._statistic.scratch()
+            scratch.statistic = None if self._statistic is None else self._statistic.scratch()
         return scratch
 
-    def _fill_statistic(self, i0, i1, j0, j1, out, oi, oj):
-        scratch = self._scratch()
-        S, width = self._statistic.block(scratch.statistic, i0, i1, j0, j1)
-        self._epilogue(S, i1 - i0, j1 - j0, width, scratch.row, out, oi, oj, self.parameters)
+    def _fill_pairs(self, i0: int, i1: int, j0: int, j1: int, block: np.ndarray) -> None:
+        self._pairs(self.X, self.Z, i0, i1, j0, j1, block, self.parameters)
 
-    def _fill_pairs(self, i0, i1, j0, j1, out, oi, oj):
-        self._pairs(self.X, self.Z, i0, i1, j0, j1, out, oi, oj, self.parameters)
-
-    def _fill_from_python(self, i0, i1, j0, j1, out, oi, oj):
+    def _fill_from_python(self, i0: int, i1: int, j0: int, j1: int, block: np.ndarray) -> None:
         values = np.asarray(self.program.function(self.X[i0:i1], self.Z[j0:j1], *self.parameters))
         if values.shape != (i1 - i0, j1 - j0):
             raise DataError(
                 f"the block function of kernel {self.program.name!r} returned shape {values.shape} for "
                 f"{i1 - i0} rows against {j1 - j0}; it must return {(i1 - i0, j1 - j0)}"
             )
-        out[oi : oi + i1 - i0, oj : oj + j1 - j0] = values
+        block[: i1 - i0, : j1 - j0] = values

@@ -24,14 +24,17 @@ from kernreg.jit import wide
 # contract: a*b + c may become one fused operation, which is faster and more accurate; arcp: a division by a parameter
 # may become a product with its reciprocal, taken once. Nothing is reassociated: every value is computed in the same
 # order wherever it stands in a block.
-OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract", "arcp"}, "error_model": "numpy"}
+FASTMATH = {"contract", "arcp"}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 _lock = threading.RLock()
 _compiled: dict[Any, Any] = {}
 _registered: set[int] = set()
 
 
-def compiled(factory: Callable[..., Any], name: str, *functions: Callable[..., Any]) -> Any:
+def compiled(
+    factory: Callable[..., Any], name: str, *functions: Callable[..., Any], fastmath: set[str] = FASTMATH
+) -> Any:
     """Return the dispatcher of ``factory(*functions)``, compiled at first call and cached on disk.
 
     Functions that are Numba dispatchers already keep their own compilation options and cannot be cached.
@@ -41,7 +44,7 @@ def compiled(factory: Callable[..., Any], name: str, *functions: Callable[..., A
         if key not in _compiled:
             for function in functions:
                 _make_callable_from_numba(function)
-            dispatcher = numba.njit(**OPTIONS)(factory(*functions))
+            dispatcher = numba.njit(**OPTIONS, fastmath=fastmath)(factory(*functions))
             if any(_is_dispatcher(function) for function in functions):
                 warnings.warn(
                     f"the kernel {name!r} is made of an already jitted function: it works, but is compiled again in "
@@ -50,7 +53,7 @@ def compiled(factory: Callable[..., Any], name: str, *functions: Callable[..., A
                     stacklevel=2,
                 )
             else:
-                digest = cache.fingerprint(factory(*functions), jit_fingerprint())
+                digest = cache.fingerprint(factory(*functions), jit_fingerprint(), repr(sorted(fastmath)))
                 cache.enable(dispatcher, f"{name}-{factory.__name__.removeprefix('make_')}", digest)
             _compiled[key] = dispatcher
         return _compiled[key]
@@ -63,33 +66,42 @@ def typed_parameters(parameters: tuple[Any, ...], dtype: np.dtype) -> tuple[Any,
 
 
 def make_epilogue(function: Callable[..., Any]) -> Callable[..., None]:
-    """Driver: the kernel function over a block of statistics, written to ``out``.
+    """Driver: the kernel function over a block of statistics, in place.
 
-    A row is always computed over ``width`` entries, a multiple of the vector length, and then only the wanted
-    ones are copied: no value is ever produced by a scalar remainder loop, so none depends on its position.
+    A row is always computed over ``width`` entries, a multiple of the vector length, of which the caller takes what
+    it wants: no value is ever produced by a scalar remainder loop, so none depends on its position.
     """
 
-    def epilogue(S, rows, columns, width, row, out, i0, j0, parameters):
+    def epilogue(S, rows, width, parameters):
         wide()
         for i in range(rows):
             s = S[i]
             for j in range(width):
-                row[j] = function(row.dtype.type(s[j]), *parameters)
-            o = out[i0 + i]
-            for j in range(columns):
-                o[j0 + j] = row[j]
+                s[j] = function(s[j], *parameters)
 
     return epilogue
+
+
+def make_single_epilogue(function: Callable[..., Any]) -> Callable[..., None]:
+    """Driver: as `make_epilogue`, with float32 arithmetic and result from float64 statistics."""
+
+    def single_epilogue(S, rows, width, parameters, values):
+        wide()
+        for i in range(rows):
+            s, v = S[i], values[i]
+            for j in range(width):
+                v[j] = function(np.float32(s[j]), *parameters)
+
+    return single_epilogue
 
 
 def make_pair_loop(function: Callable[..., Any]) -> Callable[..., None]:
     """Driver of ``of="rows"``: the function of the two rows, for every pair of the block."""
 
-    def pair_loop(X, Z, i0, i1, j0, j1, out, oi, oj, parameters):
+    def pair_loop(X, Z, i0, i1, j0, j1, block, parameters):
         for i in range(i0, i1):
-            o = out[oi + i - i0]
             for j in range(j0, j1):
-                o[oj + j - j0] = function(X[i], Z[j], *parameters)
+                block[i - i0, j - j0] = function(X[i], Z[j], *parameters)
 
     return pair_loop
 

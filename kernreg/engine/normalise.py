@@ -17,6 +17,9 @@ from kernreg.engine.store import Store
 from kernreg.engine.threads import ThreadBuffers, run_tasks, single_threaded_blas
 from kernreg.jit import exp, log, wide
 
+# Sums and maxima of whole rows may be taken in vector order: it depends on the length of the row alone.
+REDUCTION = {"contract", "arcp", "reassoc", "nnan", "nsz"}
+
 
 def make_normalize_rows() -> Callable[..., None]:
     """Driver: whole rows of (log-)weights become rows that sum to one; the normalisers are kept.
@@ -33,40 +36,18 @@ def make_normalize_rows() -> Callable[..., None]:
             if is_log:
                 if own >= 0:
                     r[own] = -np.inf
-                t0 = t1 = t2 = t3 = -np.inf
-                j = 0
-                while j + 4 <= m:
-                    t0 = r[j] if r[j] > t0 else t0
-                    t1 = r[j + 1] if r[j + 1] > t1 else t1
-                    t2 = r[j + 2] if r[j + 2] > t2 else t2
-                    t3 = r[j + 3] if r[j + 3] > t3 else t3
-                    j += 4
-                while j < m:
-                    t0 = r[j] if r[j] > t0 else t0
-                    j += 1
-                top = max(max(t0, t1), max(t2, t3))
+                top = r[0]
+                for j in range(m):
+                    top = max(top, r[j])
                 for j in range(m):
                     r[j] = exp(r[j] - top)
             else:
                 top = r[0] * 0
                 if own >= 0:
                     r[own] = 0.0
-            s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-            j = 0
-            while j + 8 <= m:
-                s0 += r[j]
-                s1 += r[j + 1]
-                s2 += r[j + 2]
-                s3 += r[j + 3]
-                s4 += r[j + 4]
-                s5 += r[j + 5]
-                s6 += r[j + 6]
-                s7 += r[j + 7]
-                j += 8
-            while j < m:
-                s0 += r[j]
-                j += 1
-            total = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+            total = 0.0
+            for j in range(m):
+                total += r[j]
             inverse = 1.0 / total
             for j in range(m):
                 r[j] = r[j] * inverse
@@ -104,7 +85,7 @@ def normalized_rows(filler: BlockFiller, out: np.ndarray | None, self_start: int
     program, (n, m) = filler.program, filler.shape
     store = None if out is None else Store(out)
     buffers = ThreadBuffers()
-    normalize = compiled(make_normalize_rows, "rows")
+    normalize = compiled(make_normalize_rows, "rows", fastmath=REDUCTION)
     normalizers = np.empty(n)
     strip = filler.rows_per_strip
 

@@ -14,6 +14,9 @@ from kernreg.engine.normalise import NO_SELF, make_apply_normalizers
 from kernreg.engine.statistics import BLOCK
 from kernreg.engine.threads import run_tasks, single_threaded_blas
 
+GROUPS = 16  # partial results of a symmetric product; more than threads, so that the work spreads evenly
+PARTIAL_BYTES = 1 << 26  # the partial results take no more than this, else every block is computed
+
 
 def product(
     filler: BlockFiller,
@@ -25,6 +28,8 @@ def product(
 ) -> np.ndarray:
     """Return K @ V, or K.T @ V with ``adjoint``, for V of one or more columns."""
     n, m = filler.shape
+    if filler.X is filler.Z and filler.program.symmetric and GROUPS * n * V.shape[1] * 8 <= PARTIAL_BYTES:
+        return _symmetric_product(filler, V)
     owned, other = (m, n) if adjoint else (n, m)
     result = np.zeros((owned, V.shape[1]), dtype=np.result_type(filler.dtype, V.dtype))
     apply = compiled(make_apply_normalizers, "rows") if normalizers is not None else None
@@ -46,3 +51,34 @@ def product(
     with single_threaded_blas():
         run_tasks(task, -(-owned // BLOCK))
     return result
+
+
+def _symmetric_product(filler: BlockFiller, V: np.ndarray) -> np.ndarray:
+    """Return K @ V from the blocks on and below the diagonal: each serves twice.
+
+    Block rows are dealt to a fixed number of groups with a partial result each, added up in order: the number of
+    threads changes nothing.
+    """
+    n = filler.shape[0]
+    dtype = np.result_type(filler.dtype, V.dtype)
+    partial = np.zeros((GROUPS, n, V.shape[1]), dtype=dtype)
+    # Dealt back and forth, so that every group gets long and short block rows alike.
+    starts = [[] for _ in range(GROUPS)]
+    for number, i0 in enumerate(range(0, n, BLOCK)):
+        turn, place = divmod(number, GROUPS)
+        starts[place if turn % 2 == 0 else GROUPS - 1 - place].append(i0)
+
+    def task(group: int) -> None:
+        total = partial[group]
+        for i0 in starts[group]:
+            i1 = min(i0 + BLOCK, n)
+            for j0 in range(0, i0 + 1, BLOCK):
+                j1 = min(j0 + BLOCK, n)
+                block = filler.block(i0, i1, j0, j1)[: i1 - i0, : j1 - j0]
+                total[i0:i1] += block @ V[j0:j1]
+                if j0 < i0:
+                    total[j0:j1] += block.T @ V[i0:i1]
+
+    with single_threaded_blas():
+        run_tasks(task, GROUPS)
+    return partial.sum(axis=0)

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg.engine.arrays import Samples
-from kernreg.engine.compile import compiled, make_epilogue
+from kernreg.engine.compile import compiled, make_epilogue, typed_parameters
 from kernreg.engine.program import Program
 from kernreg.engine.statistics import BLOCK
 
@@ -103,9 +103,7 @@ def _finite(found: SeparableProduct) -> SeparableProduct | None:
 
 def _apply(name: str, function: Callable[..., Any], values: np.ndarray, parameters: tuple[Any, ...]) -> np.ndarray:
     """Return the compiled function of every value: the same machine code that fills blocks."""
-    rows = -(-values.size // BLOCK)
-    padded = np.zeros((max(1, rows), BLOCK))
+    padded = np.zeros((max(1, -(-values.size // BLOCK)), BLOCK))
     padded.ravel()[: values.size] = values
-    out = np.empty_like(padded)
-    compiled(make_epilogue, name, function)(padded, len(padded), BLOCK, BLOCK, np.empty(BLOCK), out, 0, 0, parameters)
-    return out.ravel()[: values.size]
+    compiled(make_epilogue, name, function)(padded, len(padded), BLOCK, typed_parameters(parameters, padded.dtype))
+    return padded.ravel()[: values.size]

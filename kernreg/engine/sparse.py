@@ -63,7 +63,12 @@ def make_sparse_accumulator(term: Callable[..., Any]) -> Callable[..., None]:
                     z = float(cv[low])
                     s[ci[low] - j0] += term(x, z) - alone - term(0.0, z) + zero
                     low += 1
+            cancelled = 0
             if check:
+                around = abs(constant) + abs(left[i0 + i])
+                for j in range(columns):
+                    cancelled += 0 if abs(s[j]) >= CANCELLED * (around + abs(right[j0 + j])) else 1
+            if cancelled > 0:
                 for j in range(columns):
                     size = abs(constant) + abs(left[i0 + i]) + abs(right[j0 + j])
                     if not abs(s[j]) >= CANCELLED * size:  # also where infinities met: NaN is not >= anything

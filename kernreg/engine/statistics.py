@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from kernreg.engine.compile import compiled
+from kernreg.engine.threads import run_tasks
 from kernreg.jit import wide
 
 BLOCK = 256  # rows and columns of a block: its statistics (512 KB) stay in a core's second-level cache
-STEP = 64  # widths are multiples of this many values, so vector loops have no remainder
-PANEL = 64  # columns accumulated together
+STEP = 128  # widths are multiples of this many values, so vector loops have no remainder
+PANEL = 128  # columns accumulated together
 DEPTH = 32  # features accumulated together: a PANEL × DEPTH slice of Z stays in the first-level cache
 
 # From this many features on, BLAS on recentred rows beats accumulating differences (measured).
@@ -158,11 +159,9 @@ class DenseStatistic:
     def _prepare_product(self) -> None:
         # Distances do not change when both sets move; around the mean the products are as small as they can be.
         center = self.Z.mean(axis=0, dtype=np.float64) if self.squared and len(self.Z) else None
-        self._x = _padded(self.X, center)
-        self._z = self._x if self.Z is self.X else _padded(self.Z, center)
+        self._x, self._x_norms = _padded(self.X, center)
+        self._z, self._z_norms = (self._x, self._x_norms) if self.Z is self.X else _padded(self.Z, center)
         if self.squared:
-            self._x_norms = np.einsum("ij,ij->i", self._x, self._x)
-            self._z_norms = self._x_norms if self._z is self._x else np.einsum("ij,ij->i", self._z, self._z)
             self._distances = compiled(make_distances, "sqeuclidean")
 
     def scratch(self) -> tuple[np.ndarray, ...]:
@@ -184,10 +183,18 @@ class DenseStatistic:
         return S, width
 
 
-def _padded(X: np.ndarray, center: np.ndarray | None) -> np.ndarray:
-    """Return X as float64, moved by ``center``, with zero rows after it so that every block is full."""
-    padded = np.zeros((len(X) + BLOCK, X.shape[1]))
-    padded[: len(X)] = X
-    if center is not None:
-        padded[: len(X)] -= center
-    return padded
+def _padded(X: np.ndarray, center: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return X as float64, moved by ``center``, zero rows after it so that every block is full, and its row norms."""
+    padded, norms = np.empty((len(X) + BLOCK, X.shape[1])), np.zeros(len(X) + BLOCK)
+    padded[len(X) :] = 0.0
+
+    def task(number: int) -> None:
+        rows = slice(number * BLOCK, min((number + 1) * BLOCK, len(X)))
+        part = padded[rows]
+        part[...] = X[rows]
+        if center is not None:
+            part -= center
+            np.einsum("ij,ij->i", part, part, out=norms[rows])
+
+    run_tasks(task, -(-len(X) // BLOCK))
+    return padded, norms
