@@ -2,7 +2,7 @@
 
     app.py           the group: which commands exist (imported only when called), errors, exit codes
     output.py        where text goes
-    list.py, info.py, doctor.py, check.py, new_plugin.py
+    list.py, info.py, doctor.py, check.py, cache.py, new_plugin.py
                      one command each: a pure function that finds out, then a command that prints
 
 A new command is a module with a click command named ``command``, and one line in `app.COMMANDS`.

@@ -19,6 +19,7 @@ COMMANDS = {
     "info": ("kernreg.cli.info", "Tell all about one of them."),
     "doctor": ("kernreg.cli.doctor", "Look for problems: versions, threads, BLAS, cache, plugins."),
     "check": ("kernreg.cli.check", "Run the conformance kit on a plugin."),
+    "cache": ("kernreg.cli.cache", "Look at, delete or make the compiled kernels on disk."),
     "new-plugin": ("kernreg.cli.new_plugin", "Write a ready plugin package."),
 }
 
