@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg.engine.arrays import Samples, check_pair, result_dtype
-from kernreg.engine.compile import compiled, make_epilogue, make_pair_loop, make_single_epilogue, typed_parameters
+from kernreg.engine.compile import compiled, compiled_epilogue, make_pair_loop, typed_parameters
 from kernreg.engine.program import Program
 from kernreg.engine.sparse import SparseStatistic
 from kernreg.engine.statistics import BLOCK, DenseStatistic
@@ -31,6 +31,7 @@ class BlockFiller:
         self.parameters = program.parameters
         self._local = threading.local()
         self._statistic: Any = None
+        self.sparse = sp.issparse(X) or sp.issparse(Z)
         self._store = compiled(make_store, "block", copy_row)
         if program.statistic == "blocks":
             self._fill = self._fill_from_python
@@ -39,24 +40,29 @@ class BlockFiller:
         if program.statistic == "rows":
             self._pairs = compiled(make_pair_loop, program.name, program.function)
             self._fill = self._fill_pairs
-            if sp.issparse(X) or sp.issparse(Z):
+            if self.sparse:
                 raise DataError(
                     f"the kernel {program.name!r} is a function of two dense rows and cannot take sparse samples; "
                     "use X.toarray(), or a kernel of a statistic (dot, sqeuclidean, l1, a term function)"
                 )
             return
-        kind = SparseStatistic if sp.issparse(X) or sp.issparse(Z) else DenseStatistic
+        kind = SparseStatistic if self.sparse else DenseStatistic
         self._statistic = kind(program.statistic, program.term, X, Z, program.name)
         single = self.dtype == np.float32
-        self._epilogue = compiled(make_single_epilogue if single else make_epilogue, program.name, program.function)
+        self._epilogue = compiled_epilogue(program.name, program.function, single)
 
     @property
-    def rows_per_strip(self) -> int:
-        """How many whole rows to compute together so that they are still in cache afterwards."""
-        if self._statistic is not None and not self._statistic.gemm:
-            fitting = (1 << 20) // (self.dtype.itemsize * max(1, self.shape[1]))
-            return min(BLOCK, max(8, fitting // 4 * 4))
-        return BLOCK
+    def uses_blas(self) -> bool:
+        """Whether filling a block calls BLAS (block functions of plugins may do anything)."""
+        return self.program.statistic == "blocks" or (self._statistic is not None and self._statistic.gemm)
+
+    @property
+    def strip_shape(self) -> tuple[int, int]:
+        """How many whole rows to compute together, to find them in cache afterwards, and their padded length."""
+        length = -(-self.shape[1] // BLOCK) * BLOCK
+        if self._statistic is None or self.uses_blas:
+            return BLOCK, length
+        return min(BLOCK, max(16, (1 << 22) // (8 * length) // 4 * 4)), length
 
     def block(self, i0: int, i1: int, j0: int, j1: int) -> np.ndarray:
         """Return K[i0:i1, j0:j1] in the upper left corner of scratch memory, valid until this thread's next call."""
@@ -71,11 +77,19 @@ class BlockFiller:
         self._epilogue(S, i1 - i0, width, self.parameters, scratch.block)
         return scratch.block
 
-    def fill_rows(self, i0: int, i1: int, out: np.ndarray, oi: int) -> None:
-        """Write all columns of rows i0:i1 to ``out``, starting at row oi."""
-        for j0 in range(0, self.shape[1], BLOCK):
-            j1 = min(j0 + BLOCK, self.shape[1])
-            self._store(self.block(i0, i1, j0, j1), i1 - i0, j1 - j0, out, oi, j0, False)
+    def strip(self, i0: int, i1: int) -> np.ndarray:
+        """Return all columns of rows i0:i1 in scratch memory of `strip_shape`, valid until this thread's next call."""
+        scratch = self._scratch()
+        if not hasattr(scratch, "strip"):
+            scratch.strip = np.empty(self.strip_shape, dtype=self.dtype)
+        if self._statistic is None or self.uses_blas or self.dtype != np.float64:
+            for j0 in range(0, self.shape[1], BLOCK):
+                j1 = min(j0 + BLOCK, self.shape[1])
+                self._store(self.block(i0, i1, j0, j1), i1 - i0, j1 - j0, scratch.strip, 0, j0, False)
+        else:
+            width = self._statistic.rows(scratch.statistic, i0, i1, scratch.strip)
+            self._epilogue(scratch.strip, i1 - i0, width, self.parameters)
+        return scratch.strip
 
     def _scratch(self) -> Any:
         scratch = self._local

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernreg.config import memory_budget
+from kernreg.config import get_config, memory_budget
 from kernreg.errors import MemoryBudgetError
+
+NEGLIGIBLE = 1 << 22  # bytes that any machine has
 
 
 def check_fits(shape: tuple[int, int], dtype: np.dtype, name: str) -> None:
     """Raise MemoryBudgetError when an array of that shape is larger than the budget."""
-    needed, budget = shape[0] * shape[1] * dtype.itemsize, memory_budget()
+    needed = shape[0] * shape[1] * dtype.itemsize
+    if needed < NEGLIGIBLE and isinstance(get_config().memory, float):
+        return  # a share of the available memory: reading how much there is would cost more than the matrix
+    budget = memory_budget()
     if needed > budget:
         raise MemoryBudgetError(
             f"the {shape[0]} × {shape[1]} {dtype} matrix of kernel {name!r} needs {readable(needed)}, and the memory "

@@ -21,10 +21,12 @@ from kernreg.errors import PerformanceWarning
 from kernreg.jit import fingerprint as jit_fingerprint
 from kernreg.jit import wide
 
-# contract: a*b + c may become one fused operation, which is faster and more accurate; arcp: a division by a parameter
-# may become a product with its reciprocal, taken once. Nothing is reassociated: every value is computed in the same
-# order wherever it stands in a block.
-FASTMATH = {"contract", "arcp"}
+# a*b + c may become one fused operation, which is faster and more accurate. Nothing is reassociated: every value is
+# computed in the same order wherever it stands in a block.
+FASTMATH = {"contract"}
+# For functions of a statistic: a division by a parameter may become a product with its reciprocal, taken once. Not for
+# terms, whose divisors are data: there x / x must be 1, and a tiny divisor must not overflow.
+PARAMETER_FASTMATH = {"contract", "arcp"}
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 _lock = threading.RLock()
@@ -93,6 +95,12 @@ def make_single_epilogue(function: Callable[..., Any]) -> Callable[..., None]:
                 v[j] = function(np.float32(s[j]), *parameters)
 
     return single_epilogue
+
+
+def compiled_epilogue(name: str, function: Callable[..., Any], single: bool = False) -> Any:
+    """Return the compiled driver of a function of a statistic."""
+    factory = make_single_epilogue if single else make_epilogue
+    return compiled(factory, name, function, fastmath=PARAMETER_FASTMATH)
 
 
 def make_pair_loop(function: Callable[..., Any]) -> Callable[..., None]:

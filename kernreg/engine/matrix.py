@@ -57,6 +57,8 @@ def matrix(
             scaled_blocks(filler, out, normalizers, self_start)
     elif square and program.symmetric:
         _lower_and_mirror(filler, out)
+    elif filler.sparse:
+        _all_strips(filler, out)
     else:
         _all_blocks(filler, out)
     return out
@@ -72,8 +74,20 @@ def _all_blocks(filler: BlockFiller, out: np.ndarray) -> None:
         i1, j1 = min(i0 + BLOCK, n), min(j0 + BLOCK, m)
         store.put(filler.block(i0, i1, j0, j1), i1 - i0, j1 - j0, i0, j0)
 
-    with single_threaded_blas():
+    with single_threaded_blas(filler.uses_blas):
         run_tasks(task, -(-n // BLOCK) * across)
+
+
+def _all_strips(filler: BlockFiller, out: np.ndarray) -> None:
+    """Whole rows at once: a sparse row is then walked once, not once per block of columns."""
+    (n, m), rows = filler.shape, filler.strip_shape[0]
+    store = Store(out)
+
+    def task(number: int) -> None:
+        i0, i1 = number * rows, min((number + 1) * rows, n)
+        store.put(filler.strip(i0, i1), i1 - i0, m, i0, 0)
+
+    run_tasks(task, -(-n // rows))
 
 
 def _lower_and_mirror(filler: BlockFiller, out: np.ndarray) -> None:
@@ -87,5 +101,5 @@ def _lower_and_mirror(filler: BlockFiller, out: np.ndarray) -> None:
         i1, j1 = min(i0 + BLOCK, n), min(j0 + BLOCK, n)
         store.put_with_mirror(filler.block(i0, i1, j0, j1), i1 - i0, j1 - j0, i0, j0)
 
-    with single_threaded_blas():
+    with single_threaded_blas(filler.uses_blas):
         run_tasks(task, len(blocks))

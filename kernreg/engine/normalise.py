@@ -13,45 +13,56 @@ import numpy as np
 from kernreg.engine.blocks import BlockFiller
 from kernreg.engine.compile import compiled
 from kernreg.engine.statistics import BLOCK
-from kernreg.engine.store import Store
+from kernreg.engine.store import Store, copy_row, streams
 from kernreg.engine.threads import ThreadBuffers, run_tasks, single_threaded_blas
 from kernreg.jit import exp, log, wide
 
 # Sums and maxima of whole rows may be taken in vector order: it depends on the length of the row alone.
+LANES = 64
 REDUCTION = {"contract", "arcp", "reassoc", "nnan", "nsz"}
 
 
-def make_normalize_rows() -> Callable[..., None]:
-    """Driver: whole rows of (log-)weights become rows that sum to one; the normalisers are kept.
+def make_normalize_rows(copy: Callable[..., None]) -> Callable[..., None]:
+    """Driver: whole rows of (log-)weights W become rows of K that sum to one; the normalisers are kept.
 
-    ``self_column`` is the column of the first row's own sample, or negative; that entry is left out and set to zero.
+    ``self_column`` is the column of the first row's own sample, or negative; that entry is left out and is zero in K.
+    With ``keep`` false only the normalisers are wanted.
     """
 
-    def normalize_rows(K, i0, i1, is_log, self_column, normalizers, n0):
+    def normalize_rows(W, rows, m, is_log, self_column, normalizers, K, i0, keep, stream, chunk):
         wide()
-        m = K.shape[1]
-        for i in range(i0, i1):
-            r = K[i]
-            own = self_column + (i - i0) if self_column >= 0 else -1
-            if is_log:
-                if own >= 0:
-                    r[own] = -np.inf
-                top = r[0]
-                for j in range(m):
-                    top = max(top, r[j])
-                for j in range(m):
-                    r[j] = exp(r[j] - top)
-            else:
-                top = r[0] * 0
-                if own >= 0:
-                    r[own] = 0.0
+        for i in range(rows):
+            w = W[i]
+            top = w[0] * 0
+            if self_column >= 0:
+                w[self_column + i] = -np.inf if is_log else 0.0
             total = 0.0
-            for j in range(m):
-                total += r[j]
-            inverse = 1.0 / total
-            for j in range(m):
-                r[j] = r[j] * inverse
-            normalizers[n0 + i - i0] = float(top) + log(total) if is_log else total
+            if is_log:
+                # Lane by lane, because a maximum kept in one variable is not vectorised.
+                for lane in range(LANES):
+                    chunk[lane] = -np.inf
+                for j in range(0, m - LANES + 1, LANES):
+                    for lane in range(LANES):
+                        chunk[lane] = w[j + lane] if w[j + lane] > chunk[lane] else chunk[lane]
+                for j in range(m // LANES * LANES, m):
+                    chunk[0] = w[j] if w[j] > chunk[0] else chunk[0]
+                top = chunk[0]
+                for lane in range(LANES):
+                    top = chunk[lane] if chunk[lane] > top else top
+                for j in range(m):
+                    w[j] = exp(w[j] - top)
+                    total += w[j]
+            else:
+                for j in range(m):
+                    total += w[j]
+            normalizers[i0 + i] = float(top) + log(total) if is_log else total
+            if keep:
+                inverse = 1.0 / total
+                for j0 in range(0, m, len(chunk)):
+                    count = min(len(chunk), m - j0)
+                    for j in range(count):
+                        chunk[j] = w[j0 + j] * inverse
+                    copy(K[i0 + i], j0, chunk, count, stream)
 
     return normalize_rows
 
@@ -83,22 +94,20 @@ NO_SELF = -(1 << 40)  # a self column no block ever reaches
 def normalized_rows(filler: BlockFiller, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
     """Fill ``out`` (if given) with K, each row normalised over all of Z, and return the normalisers."""
     program, (n, m) = filler.program, filler.shape
-    store = None if out is None else Store(out)
-    buffers = ThreadBuffers()
-    normalize = compiled(make_normalize_rows, "rows", fastmath=REDUCTION)
+    normalize = compiled(make_normalize_rows, "rows", copy_row, fastmath=REDUCTION)
     normalizers = np.empty(n)
-    strip = filler.rows_per_strip
+    chunks = ThreadBuffers()
+    strip = filler.strip_shape[0]
+    target = np.empty((1, 1), dtype=filler.dtype) if out is None else out
 
     def task(number: int) -> None:
         i0, i1 = number * strip, min((number + 1) * strip, n)
-        rows = buffers.get((strip, m), filler.dtype)
-        filler.fill_rows(i0, i1, rows, 0)
+        rows = filler.strip(i0, i1)
         own = -1 if self_start is None or program.self_term else self_start + i0
-        normalize(rows, 0, i1 - i0, program.log, own, normalizers, i0)
-        if store is not None:
-            store.put(rows, i1 - i0, m, i0, 0)
+        chunk = chunks.get((1024,), filler.dtype)
+        normalize(rows, i1 - i0, m, program.log, own, normalizers, target, i0, out is not None, streams(target), chunk)
 
-    with single_threaded_blas():
+    with single_threaded_blas(filler.uses_blas):
         run_tasks(task, -(-n // strip))
     return normalizers
 
@@ -112,12 +121,16 @@ def scaled_blocks(filler: BlockFiller, out: np.ndarray, normalizers: np.ndarray,
     """Fill ``out`` with K by given normalisers of the rows."""
     program, (n, m) = filler.program, filler.shape
     apply = compiled(make_apply_normalizers, "rows")
+    store = Store(out)
+    across = -(-m // BLOCK)
 
     def task(number: int) -> None:
-        i0, i1 = number * BLOCK, min((number + 1) * BLOCK, n)
-        filler.fill_rows(i0, i1, out, i0)
-        own = NO_SELF if self_start is None or program.self_term else self_start + i0
-        apply(out[i0:i1], i1 - i0, m, i0, program.log, normalizers, own)
+        i0, j0 = number // across * BLOCK, number % across * BLOCK
+        i1, j1 = min(i0 + BLOCK, n), min(j0 + BLOCK, m)
+        block = filler.block(i0, i1, j0, j1)
+        own = NO_SELF if self_start is None or program.self_term else self_start + i0 - j0
+        apply(block, i1 - i0, j1 - j0, i0, program.log, normalizers, own)
+        store.put(block, i1 - i0, j1 - j0, i0, j0)
 
-    with single_threaded_blas():
-        run_tasks(task, -(-n // BLOCK))
+    with single_threaded_blas(filler.uses_blas):
+        run_tasks(task, -(-n // BLOCK) * across)

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg.engine.arrays import Samples
-from kernreg.engine.compile import compiled, make_epilogue, typed_parameters
+from kernreg.engine.compile import compiled_epilogue, typed_parameters
 from kernreg.engine.program import Program
 from kernreg.engine.statistics import BLOCK
 
@@ -105,5 +105,5 @@ def _apply(name: str, function: Callable[..., Any], values: np.ndarray, paramete
     """Return the compiled function of every value: the same machine code that fills blocks."""
     padded = np.zeros((max(1, -(-values.size // BLOCK)), BLOCK))
     padded.ravel()[: values.size] = values
-    compiled(make_epilogue, name, function)(padded, len(padded), BLOCK, typed_parameters(parameters, padded.dtype))
+    compiled_epilogue(name, function)(padded, len(padded), BLOCK, typed_parameters(parameters, padded.dtype))
     return padded.ravel()[: values.size]

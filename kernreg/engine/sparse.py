@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from kernreg.engine.arrays import Samples
 from kernreg.engine.compile import compiled
 from kernreg.engine.statistics import BLOCK, CANCELLED, STEP, TERMS
+from kernreg.jit import wide
 
 
 def make_marginals(term: Callable[..., Any]) -> Callable[..., None]:
@@ -41,11 +42,13 @@ def make_sparse_accumulator(term: Callable[..., Any]) -> Callable[..., None]:
     def sparse_accumulate(
         xp, xi, xv, zp, zi, zv, cp, ci, cv, left, right, constant, check, i0, rows, j0, columns, width, S
     ):
+        wide()
         zero = term(0.0, 0.0)
         for i in range(rows):
             s = S[i]
+            base = constant + left[i0 + i]
             for j in range(columns):
-                s[j] = constant + left[i0 + i] + right[j0 + j]
+                s[j] = base + right[j0 + j]
             for j in range(columns, width):
                 s[j] = constant
             for p in range(xp[i0 + i], xp[i0 + i + 1]):
@@ -53,7 +56,7 @@ def make_sparse_accumulator(term: Callable[..., Any]) -> Callable[..., None]:
                 alone = term(x, 0.0)
                 low, high = cp[feature], cp[feature + 1]
                 end = high
-                while low < high:  # the first stored row of this column that is in the block
+                while low < high and j0 > 0:  # the first stored row of this column that is in the block
                     middle = (low + high) // 2
                     if ci[middle] < j0:
                         low = middle + 1
@@ -103,6 +106,7 @@ class SparseStatistic:
 
     def __init__(self, statistic: str, term: Callable[..., Any] | None, X: Samples, Z: Samples, name: str):
         x, z = sp.csr_array(X), sp.csr_array(Z)
+        self._columns = z.shape[0]
         columns = sp.csc_array(z)
         columns.sort_indices()
         chosen = TERMS[statistic] if term is None else term
@@ -123,6 +127,12 @@ class SparseStatistic:
     def scratch(self) -> tuple[np.ndarray, ...]:
         """Return the working memory one thread needs."""
         return (np.empty((BLOCK, BLOCK)),)
+
+    def rows(self, scratch: tuple[np.ndarray, ...], i0: int, i1: int, strip: np.ndarray) -> int:
+        """Fill a strip with the statistics of rows i0:i1 against all of Z and return the width that is filled."""
+        width = -(-self._columns // STEP) * STEP
+        self._accumulate(*self._fixed, i0, i1 - i0, 0, self._columns, width, strip)
+        return width
 
     def block(self, scratch: tuple[np.ndarray, ...], i0: int, i1: int, j0: int, j1: int) -> tuple[np.ndarray, int]:
         """Return the statistics of rows i0:i1 against j0:j1 and the width up to which they are filled."""

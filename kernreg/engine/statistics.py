@@ -168,6 +168,12 @@ class DenseStatistic:
         """Return the working memory one thread needs."""
         return np.empty((BLOCK, BLOCK)), np.empty((DEPTH, PANEL))
 
+    def rows(self, scratch: tuple[np.ndarray, ...], i0: int, i1: int, strip: np.ndarray) -> int:
+        """Fill a strip with the statistics of rows i0:i1 against all of Z and return the width that is filled."""
+        width = -(-len(self.Z) // STEP) * STEP
+        self._accumulate(self.X, self.Z, i0, i1 - i0, 0, width, strip, scratch[1])
+        return width
+
     def block(self, scratch: tuple[np.ndarray, ...], i0: int, i1: int, j0: int, j1: int) -> tuple[np.ndarray, int]:
         """Return the statistics of rows i0:i1 against j0:j1 and the width up to which they are filled."""
         S, panel = scratch

@@ -109,12 +109,17 @@ def make_store_transposed(copy: Callable[..., None]) -> Callable[..., None]:
     return store_transposed
 
 
+def streams(K: np.ndarray) -> bool:
+    """Return whether a result is large enough to be written past the cache."""
+    return bool(K.nbytes >= STREAM_FROM and K.ctypes.data % K.itemsize == 0)
+
+
 class Store:
     """Writes blocks to one result."""
 
     def __init__(self, K: np.ndarray):
         self._K = K
-        self._stream = bool(K.nbytes >= STREAM_FROM and K.ctypes.data % K.itemsize == 0)
+        self._stream = streams(K)
         self._store = compiled(make_store, "block", copy_row)
         self._transposed = compiled(make_store_transposed, "block", copy_row)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.config import get_config
+from kernreg.config import get_config, usable_cores
 
 _inside = threading.local()
 
@@ -28,12 +28,8 @@ def thread_count() -> int:
     configured = get_config().threads
     if configured is not None:
         return configured
-    try:
-        usable = len(os.sched_getaffinity(0))
-    except AttributeError:  # not Linux
-        usable = os.cpu_count() or 1
     limits = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]
-    return max(1, min([usable, *(int(limit) for limit in limits if limit.isdigit() and int(limit) > 0)]))
+    return max(1, min([usable_cores(), *(int(limit) for limit in limits if limit.isdigit() and int(limit) > 0)]))
 
 
 class ThreadBuffers:
@@ -133,8 +129,11 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Hold BLAS to one thread: its own threads under ours cost up to ten times the work."""
+def single_threaded_blas(needed: bool = True) -> Iterator[None]:
+    """Hold BLAS to one thread, if it is used at all: its own threads under ours cost up to ten times the work."""
+    if not needed:
+        yield
+        return
     _blas.enter()
     try:
         yield

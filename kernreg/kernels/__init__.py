@@ -14,21 +14,35 @@ May import: errors, config, registry, jit, engine.
 
 from kernreg.kernels.base import Kernel, as_kernel
 from kernreg.kernels.combinators import compose, symmetrize
-from kernreg.kernels.domains import Parameter, choice, integer, interval, nonnegative, positive, real
+from kernreg.kernels.domains import (
+    Domain,
+    Parameter,
+    boolean,
+    choice,
+    integer,
+    interval,
+    matrix,
+    nonnegative,
+    positive,
+    real,
+)
 from kernreg.kernels.family import KernelFamily, kernel
 from kernreg.kernels.reference import centered, spectrum
 
 __all__ = [
+    "Domain",
     "Kernel",
     "KernelFamily",
     "Parameter",
     "as_kernel",
+    "boolean",
     "centered",
     "choice",
     "compose",
     "integer",
     "interval",
     "kernel",
+    "matrix",
     "nonnegative",
     "positive",
     "real",
