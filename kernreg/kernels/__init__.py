@@ -2,6 +2,7 @@
 
     domains.py      what values a parameter may take
     family.py       KernelFamily (a kernel without its parameters) and the `kernel` decorator
+    samples.py      checked sample sets: when two are the same, and what combinations hold
     base.py         Kernel: parameters, identity, evaluation, arithmetic
     function.py     kernels made of one function; bound row-normalised kernels
     combinators.py  sums, products, powers, transposes, symmetrised, composed

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from kernreg.config import get_config
@@ -15,6 +14,7 @@ from kernreg.engine.arrays import check_out, result_dtype
 from kernreg.engine.local import row_blocks
 from kernreg.errors import ParameterError
 from kernreg.kernels.domains import value_key, value_repr
+from kernreg.kernels.samples import same_samples
 from kernreg.registry import get_registry, parse_spec
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class Kernel:
 
     __kernreg_kernel_object__ = True
     __slots__ = ("_family", "_key", "_values")
+    __array_ufunc__ = None  # np.float64(2) * k is k.__rmul__, not an array of objects
 
     _family: KernelFamily
     _values: Mapping[str, Any]
@@ -62,8 +63,15 @@ class Kernel:
         raise NotImplementedError
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
-        """Return K(X, Z) of checked samples; Z None stands for X; rows of X start at row self_start of Z, if any."""
+        """Return K(X, Z) of checked samples; Z None stands for X; rows of X start at row self_start of Z, if any.
+
+        A negative self_start says that Z is a slice of X, which starts there: the mirror image of a slice of X.
+        """
         raise NotImplementedError
+
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        """Return the kernel bound to the reference set that k(X, Z) takes, so that rows may be evaluated apart."""
+        return self
 
     def bind(self, Z: Any) -> Kernel:
         """Return the kernel with ``Z`` as its reference set; kernels that need none return themselves.
@@ -89,8 +97,7 @@ class Kernel:
         out : ndarray, optional
             Filled and returned instead of a new array.
         """
-        X = self._samples(X, "X")
-        Z = None if Z is None else self._samples(Z, "Z")
+        X, Z = self._sample_pair(X, Z)
         if out is not None:
             other = X if Z is None else Z
             check_out(out, (X.shape[0], other.shape[0]), result_dtype(X, other))
@@ -98,30 +105,35 @@ class Kernel:
 
     def rows(self, X: Any, Z: Any, start: int, stop: int) -> np.ndarray:
         """Return rows ``start:stop`` of K(X, Z); ``Z=None`` stands for X."""
-        X = self._samples(X, "X")
-        reference = X if Z is None else self._samples(Z, "Z")
-        return self._evaluate(X[start:stop], reference, None, start if Z is None else None)
+        X, Z = self._sample_pair(X, Z)
+        kernel = self._anchored(X, Z)
+        return kernel._evaluate(X[start:stop], X if Z is None else Z, None, start if Z is None else None)
 
     def blocks(self, X: Any, Z: Any = None, *, block_rows: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield (rows, block) over K(X, Z), each block within the memory budget."""
-        X = self._samples(X, "X")
-        return row_blocks(self, X, None if Z is None else self._samples(Z, "Z"), block_rows)
+        X, Z = self._sample_pair(X, Z)
+        return row_blocks(self._anchored(X, Z), X, Z, block_rows)
 
     def map_rows(
         self, X: Any, Z: Any, function: Callable[[slice, np.ndarray], Any], combine: str = "concatenate"
     ) -> Any:
         """Return ``function(rows, block)`` over the row blocks of K(X, Z), combined, by the configured engine."""
-        X = self._samples(X, "X")
+        X, Z = self._sample_pair(X, Z)
         engine = get_registry("engine").get(get_config().engine)()
-        return engine.map_rows(self, X, None if Z is None else self._samples(Z, "Z"), function, combine)
+        return engine.map_rows(self._anchored(X, Z), X, Z, function, combine)
 
     def operator(self, X: Any, Z: Any = None) -> LinearOperator:
         """Return K(X, Z) as a scipy LinearOperator that never holds K."""
+        return self._operator(*self._sample_pair(X, Z))
+
+    def _sample_pair(self, X: Any, Z: Any) -> tuple[Any, Any]:
+        """Return both sample sets checked, Z None where it is X: k(X, X) is k(X)."""
         X = self._samples(X, "X")
-        return self._operator(X, None if Z is None else self._samples(Z, "Z"))
+        Z = None if Z is None else self._samples(Z, "Z")
+        return X, None if Z is None or same_samples(X, Z) else Z
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
-        return RowBlockOperator(self, X, Z)
+        return RowBlockOperator(self._anchored(X, Z), X, Z)
 
     # Parameters and identity ------------------------------------------------------------------------------
 
@@ -151,12 +163,7 @@ class Kernel:
         >>> rbf(sigma=1.0).set_params(sigma=2.0)
         rbf(sigma=2.0)
         """
-        if params and _called_by_foreign_estimator():
-            raise ParameterError(
-                f"kernels are immutable, so an estimator of scikit-learn cannot set {', '.join(params)} inside one. "
-                f"Search over whole kernels instead, for example {{'kernel': [{self.name}(…), {self.name}(…)]}}; "
-                "kernreg's own solvers accept kernel__sigma and its like"
-            )
+        refuse_foreign_estimator(self, params)
         values = dict(self._values)
         nested: dict[str, dict[str, Any]] = {}
         for name, value in params.items():
@@ -243,9 +250,8 @@ class RowBlockOperator(LinearOperator):
 
     def __init__(self, kernel: Kernel, X: Any, Z: Any):
         self._kernel, self._X, self._Z = kernel, X, Z
-        columns = (X if Z is None else Z).shape[0]
-        single = not sp.issparse(X) and X.dtype == np.float32
-        super().__init__(dtype=np.dtype(np.float32 if single else np.float64), shape=(X.shape[0], columns))
+        other = X if Z is None else Z
+        super().__init__(dtype=result_dtype(X, other), shape=(X.shape[0], other.shape[0]))
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         return self._kernel.map_rows(self._X, self._Z, lambda rows, block: block @ V)
@@ -290,7 +296,13 @@ def _rebuild(family: KernelFamily, values: Mapping[str, Any]) -> Kernel:
     return family(**values)
 
 
-def _called_by_foreign_estimator() -> bool:
-    # scikit-learn's BaseEstimator.set_params throws the returned kernel away: the change would be lost in silence.
-    frame = sys._getframe(2)
-    return frame.f_globals.get("__name__") == "sklearn.base" and frame.f_code.co_name == "set_params"
+def refuse_foreign_estimator(kernel: Kernel, params: Mapping[str, Any]) -> None:
+    """Raise ParameterError when a kernel's `set_params`, which calls this, was called by scikit-learn itself."""
+    # BaseEstimator.set_params throws the returned kernel away: the change would be lost in silence.
+    caller = sys._getframe(2)
+    if params and caller.f_globals.get("__name__") == "sklearn.base" and caller.f_code.co_name == "set_params":
+        raise ParameterError(
+            f"kernels are immutable, so an estimator of scikit-learn cannot set {', '.join(params)} inside one. "
+            f"Search over whole kernels instead, for example {{'kernel': [{kernel.name}(…), {kernel.name}(…)]}}; "
+            "kernreg's own solvers accept kernel__sigma and its like"
+        )

@@ -6,17 +6,20 @@ Each is a registered family like any other, so that its repr is a spec:
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
 
 from kernreg.config import memory_budget
-from kernreg.engine.arrays import check_finite
+from kernreg.engine.arrays import check_finite, result_dtype
 from kernreg.engine.local import row_blocks
-from kernreg.kernels.base import Kernel, as_kernel
-from kernreg.kernels.domains import REQUIRED, Domain, Parameter, choice, function, integer, real
+from kernreg.kernels.base import Kernel, as_kernel, refuse_foreign_estimator
+from kernreg.kernels.domains import REQUIRED, Domain, Parameter, choice, function, integer, real, value_key
 from kernreg.kernels.family import KernelFamily
+from kernreg.kernels.samples import SampleParts, same_samples
 
 kernel_domain = Domain("a kernel: a spec such as 'rbf(sigma=2.0)', a Kernel or a family", as_kernel)
 
@@ -42,16 +45,36 @@ class CombinedKernel(Kernel):
         return True if all(part.definite for part in self.parts) else None
 
     def _samples(self, X: Any, name: str) -> Any:
+        if isinstance(X, SampleParts):
+            return X
+        found = []
         for part in self.parts:
-            X = part._samples(X, name)
-        return X
+            checked = part._samples(X, name)
+            found.append(checked)
+            if not isinstance(checked, SampleParts) and checked.ndim == 2:
+                X = checked  # converted once for all parts that see plain rows
+        return found[0] if all(checked is found[0] for checked in found) else SampleParts(tuple(found))
+
+    def _seen_by_parts(self, X: Any) -> tuple[Any, ...]:
+        """Return the samples as each part sees them."""
+        several = len(self.parts) > 1 and isinstance(X, SampleParts)
+        return X.parts if several else (X,) * len(self.parts)
+
+    def _with_parts(self, parts: list[Kernel]) -> Kernel:
+        """Return the combination of these kernels instead, itself where nothing changes."""
+        if all(new is old for new, old in zip(parts, self.parts, strict=True)):
+            return self
+        replaced = iter(parts)
+        values = {name: next(replaced) if isinstance(v, Kernel) else v for name, v in self._values.items()}
+        return type(self)(self._family, values)
+
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        sides = zip(self.parts, self._seen_by_parts(X), self._seen_by_parts(Z), strict=True)
+        return self._with_parts([part._anchored(x, z) for part, x, z in sides])
 
     def bind(self, Z: Any) -> Kernel:
         """Return the combination of the bound kernels."""
-        bound = {name: v.bind(Z) if isinstance(v, Kernel) else v for name, v in self._values.items()}
-        if all(bound[name] is value for name, value in self._values.items()):
-            return self
-        return type(self)(self._family, bound)
+        return self._with_parts([part.bind(z) for part, z in zip(self.parts, self._seen_by_parts(Z), strict=True)])
 
     def __reduce__(self) -> Any:
         return _rebuild_combined, (type(self), self._family, dict(self._values))
@@ -68,14 +91,29 @@ class _Elementwise(CombinedKernel):
     _ufunc: np.ufunc
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
-        left, right = self.parts
-        K = left._evaluate(X, Z, out, self_start)
+        (left, right), (x_left, x_right), (z_left, z_right) = self.parts, *map(self._seen_by_parts, (X, Z))
+        dtype = result_dtype(X, X if Z is None else Z)
+        K = left._evaluate(x_left, z_left, None if _kernel_dtype(x_left, z_left) != dtype else out, self_start)
+        if K.dtype != dtype:
+            K = K.astype(dtype) if out is None else _copied(K, out)
         if 2 * K.nbytes <= memory_budget() or self_start is not None:
-            self._ufunc(K, right._evaluate(X, Z, None, self_start), out=K)
+            self._ufunc(K, right._evaluate(x_right, z_right, None, self_start), out=K)
         else:
-            for rows, block in row_blocks(right, X, Z):
+            for rows, block in row_blocks(right._anchored(x_right, z_right), x_right, z_right):
                 self._ufunc(K[rows], block, out=K[rows])
         return K
+
+
+def _kernel_dtype(X: Any, Z: Any) -> np.dtype:
+    return result_dtype(X, X if Z is None else Z)
+
+
+def _copied(K: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+    """Return K, or ``out`` with the values of K where there is one."""
+    if out is None:
+        return K
+    out[...] = K
+    return out
 
 
 class Sum(_Elementwise):
@@ -85,7 +123,8 @@ class Sum(_Elementwise):
     _ufunc = np.add
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
-        left, right = (part._operator(X, Z) for part in self.parts)
+        sides = zip(self.parts, self._seen_by_parts(X), self._seen_by_parts(Z), strict=True)
+        left, right = (part._operator(x, z) for part, x, z in sides)
         return left + right
 
     def scalar(self, x: Any, z: Any) -> float:
@@ -152,14 +191,15 @@ class Transposed(CombinedKernel):
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         inner = self.parts[0]
-        if self_start is not None:  # rows of K(Z)ᵀ are columns of K(Z): the same reference set normalises both
-            columns = inner.bind(Z)._evaluate(Z, X, None, None).T
+        if Z is None:
+            columns = inner._evaluate(X, None, None, None).T
         else:
-            columns = (inner._evaluate(X, None, None, None) if Z is None else inner._evaluate(Z, X, None, None)).T
-        if out is None:
-            return np.ascontiguousarray(columns)
-        out[...] = columns
-        return out
+            columns = inner._evaluate(Z, X, None, None if self_start is None else -self_start).T
+        return np.ascontiguousarray(columns) if out is None else _copied(columns, out)
+
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        inner = self.parts[0]  # K(X, Z) is inner(Z, X)ᵀ, whose reference set is X
+        return self._with_parts([inner._anchored(X, None) if Z is None else inner._anchored(Z, X)])
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         inner = self.parts[0]
@@ -190,7 +230,10 @@ class Symmetrized(CombinedKernel):
         return BoundSymmetrized(self, Z)
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
-        return self.bind(X if Z is None else Z)._evaluate(X, Z, out, self_start)
+        return self._anchored(X, Z)._evaluate(X, Z, out, self_start)
+
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        return self.bind(X if Z is None else Z)
 
 
 class BoundSymmetrized(CombinedKernel):
@@ -222,31 +265,42 @@ class BoundSymmetrized(CombinedKernel):
         return self._unbound.bind(Z)
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
-        inner, R = self.parts[0], self._reference
-        Z = X if Z is None else Z
+        inner = self.parts[0]
         if self.how == "mean":
-            K = inner._evaluate(X, Z, None, self_start)
-            K += inner._evaluate(Z, X, None, None).T
+            other = X if Z is None else Z
+            K = inner._evaluate(X, other, None, 0 if Z is None else self_start)
+            K += inner._evaluate(other, X, None, None if self_start is None else -self_start).T
             K *= K.dtype.type(0.5)
         else:
-            left, right = (
-                inner._evaluate(side, R, None, None) if self.how == "left" else inner._evaluate(R, side, None, None).T
-                for side in (X, Z)
-            )
-            K = left @ right.T
-        if out is None:
-            return K
-        out[...] = K
-        return out
+            left = self._factor(X)
+            # One factor twice: BLAS then computes half, and the result is symmetric to the last bit.
+            K = left @ (left if Z is None or same_samples(X, Z) else self._factor(Z)).T
+        return _copied(K, out)
+
+    def _factor(self, X: Any) -> np.ndarray:
+        inner, R = self.parts[0], self._reference
+        if self.how == "left":
+            return inner._evaluate(X, R, None, None)
+        return np.ascontiguousarray(inner._evaluate(R, X, None, None).T)
+
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        return self
+
+    def set_params(self, **params: Any) -> Kernel:
+        """Return a new kernel with these parameters changed, with the same reference set."""
+        refuse_foreign_estimator(self, params)
+        return self._unbound.set_params(**params).bind(self._reference)
 
     def scalar(self, x: Any, z: Any) -> float:
         """Return the value of one pair by its definition."""
         inner = self.parts[0]
         if self.how == "mean":
             return 0.5 * (inner.scalar(x, z) + inner.scalar(z, x))
-        if self.how == "left":
-            return sum(inner.scalar(x, r) * inner.scalar(z, r) for r in self._reference)
-        return sum(inner.scalar(r, x) * inner.scalar(r, z) for r in self._reference)
+        left, right = (self._factor(self._samples(np.asarray(side)[None], "x"))[0] for side in (x, z))
+        return math.fsum(left * right)
+
+    def _identity(self) -> Any:
+        return self._unbound._identity(), value_key(self._reference)
 
     def __reduce__(self) -> Any:
         return BoundSymmetrized, (self._unbound, self._reference)
@@ -259,24 +313,24 @@ class Composed(CombinedKernel):
 
     def _samples(self, X: Any, name: str) -> Any:
         # The feature map may take anything (text, graphs): it is applied here, and the kernel checks what it returns.
-        if isinstance(X, _Mapped):
+        if isinstance(X, SampleParts):  # mapped already
             return X
-        if np.asarray(X).dtype in (np.float64, np.float32):
+        if not sp.issparse(X) and np.asarray(X).dtype in (np.float64, np.float32):
             check_finite(np.asarray(X), name)  # the map might hide what is missing: tanh(inf) is 1
-        mapped = self.parts[0]._samples(self.feature_map(X), f"feature_map({name})")
-        return mapped.view(_Mapped) if isinstance(mapped, np.ndarray) else mapped
+        return SampleParts((self.parts[0]._samples(self.feature_map(X), f"feature_map({name})"),))
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
-        X, Z = _plain(X), None if Z is None else _plain(Z)
-        return self.parts[0]._evaluate(X, Z, out, self_start)
+        return self.parts[0]._evaluate(*_mapped(X, Z), out, self_start)
+
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        return self._with_parts([self.parts[0]._anchored(*_mapped(X, Z))])
 
     def bind(self, Z: Any) -> Kernel:
         """Return the composition with the bound kernel."""
-        inner = self.parts[0].bind(_plain(self._samples(Z, "Z")))
-        return self if inner is self.parts[0] else type(self)(self._family, {**self._values, "kernel": inner})
+        return self._with_parts([self.parts[0].bind(self._samples(Z, "Z").parts[0])])
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
-        return aslinearoperator(self.parts[0]._operator(_plain(X), None if Z is None else _plain(Z)))
+        return self.parts[0]._operator(*_mapped(X, Z))
 
     def scalar(self, x: Any, z: Any) -> float:
         """Return the value of the mapped pair."""
@@ -284,12 +338,9 @@ class Composed(CombinedKernel):
         return self.parts[0].scalar(*mapped)
 
 
-class _Mapped(np.ndarray):
-    """Samples that have been through the feature map: the map is not applied twice."""
-
-
-def _plain(X: Any) -> Any:
-    return X.view(np.ndarray) if isinstance(X, _Mapped) else X
+def _mapped(X: SampleParts, Z: SampleParts | None) -> tuple[Any, Any]:
+    """Return what the feature map made of both sample sets."""
+    return X.parts[0], None if Z is None else Z.parts[0]
 
 
 def _example(family_name: str, **more: Any) -> Any:

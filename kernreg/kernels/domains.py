@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg.errors import ParameterError
+from kernreg.kernels.samples import SampleParts
 
 
 class _Required:
@@ -150,6 +151,8 @@ function = Domain("a function of the sample array that returns the transformed a
 
 def value_key(value: Any) -> Any:
     """Return something hashable that is equal exactly when two parameter values are."""
+    if isinstance(value, SampleParts):
+        return tuple(map(value_key, value.parts))
     if sp.issparse(value):
         return (value.shape, *map(value_key, (value.data, value.indices, value.indptr)))
     if isinstance(value, np.ndarray):

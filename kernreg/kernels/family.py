@@ -107,11 +107,19 @@ class KernelFamily:
 
     def __reduce__(self) -> Any:
         # By name where another process finds the same name; functions of a script or notebook travel by value.
-        if self.module and self.module != "__main__" and self.qualname and "<locals>" not in self.qualname:
+        if self._is_found_by_name():
             return _import_family, (self.module, self.qualname)
         data = cloudpickle.dumps((self.function, self.options))
         _by_value.setdefault(data, self)  # in this process the loaded family is this one
         return _load_by_value, (data,)
+
+    def _is_found_by_name(self) -> bool:
+        if self.module is None or self.qualname is None or self.module == "__main__":
+            return False
+        try:
+            return _import_family(self.module, self.qualname) is self
+        except (ImportError, AttributeError):  # a local function, or kernel(f, of=…) bound to another name
+            return False
 
 
 def kernel(

@@ -15,8 +15,11 @@ from kernreg.engine.matrix import matrix
 from kernreg.engine.normalise import row_normalizers
 from kernreg.engine.operator import KernelOperator
 from kernreg.engine.program import Program
+from kernreg.engine.statistics import TERMS
 from kernreg.errors import ParameterError
-from kernreg.kernels.base import Kernel
+from kernreg.kernels.base import Kernel, refuse_foreign_estimator
+from kernreg.kernels.domains import value_key
+from kernreg.kernels.samples import same_samples
 
 
 class FunctionKernel(Kernel):
@@ -64,6 +67,9 @@ class FunctionKernel(Kernel):
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         return matrix(self.program, X, Z, out, self_start=self_start)
 
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        return BoundKernel(self, X if Z is None else Z) if self.normalize else self
+
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         return KernelOperator(self.program, X, Z)
 
@@ -85,19 +91,13 @@ class FunctionKernel(Kernel):
             pair = (self._samples(np.asarray(side)[None], "x") for side in (x, z))
             return float(np.asarray(function(*pair, *program.parameters))[0, 0])
         u, v = np.asarray(x, dtype=np.float64).ravel(), np.asarray(z, dtype=np.float64).ravel()
-        if program.statistic == "rows":
-            return float(function(u, v, *program.parameters))
-        if program.statistic == "dot":
-            value = math.fsum(a * b for a, b in zip(u, v, strict=True))
-        elif program.statistic == "sqeuclidean":
-            value = math.fsum((a - b) * (a - b) for a, b in zip(u, v, strict=True))
-        elif program.statistic == "l1":
-            value = math.fsum(abs(a - b) for a, b in zip(u, v, strict=True))
-        else:
-            assert program.term is not None
-            term = getattr(program.term, "py_func", program.term)
+        with np.errstate(all="ignore"):  # as compiled code: 1/0 is infinite, and no warning
+            if program.statistic == "rows":
+                return float(function(u, v, *program.parameters))
+            term = TERMS[program.statistic] if program.term is None else program.term
+            term = getattr(term, "py_func", term)
             value = math.fsum(float(term(a, b)) for a, b in zip(u, v, strict=True))
-        return float(function(value, *program.parameters))
+            return float(function(np.float64(value), *program.parameters))
 
 
 class BoundKernel(Kernel):
@@ -135,23 +135,19 @@ class BoundKernel(Kernel):
     def _samples(self, X: Any, name: str) -> Any:
         return self._unbound._samples(X, name)
 
-    def _row_normalizers(self, X: Any, self_start: int | None) -> np.ndarray:
+    def _row_normalizers(self, X: Any) -> np.ndarray:
         if same_samples(X, self._reference):
             return self.normalizers
-        if self_start is not None and len(self.normalizers) >= self_start + X.shape[0]:
-            return self.normalizers[self_start : self_start + X.shape[0]]
         return row_normalizers(BlockFiller(self._unbound.program, X, self._reference), None)
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         Z = X if Z is None else Z
         from_reference, to_reference = same_samples(X, self._reference), same_samples(Z, self._reference)
-        own = 0 if from_reference and to_reference else None
-        if self_start is not None and to_reference:  # rows of the reference itself, a slice of them
-            own = self_start
-        if to_reference and self._normalizers is None and own is None:
-            return matrix(self._unbound.program, X, Z, out)
-        normalizers = self._row_normalizers(X, self_start if to_reference else None)
-        return matrix(self._unbound.program, X, Z, out, normalizers, own)
+        if to_reference:  # the sums run over Z itself, whose rows are at hand
+            return matrix(self._unbound.program, X, Z, out, self_start=0 if from_reference else self_start)
+        # Samples that are not of the reference have no self term; a slice of the reference's columns has.
+        own = self_start if from_reference and Z.shape[0] < X.shape[0] else None
+        return matrix(self._unbound.program, X, Z, out, self._row_normalizers(X), own)
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         Z = X if Z is None else Z
@@ -159,7 +155,7 @@ class BoundKernel(Kernel):
         own = 0 if from_reference and to_reference else None
         if to_reference and self._unbound.program.self_term:  # the sums run over Z itself: no second pass is needed
             return KernelOperator(self._unbound.program, X, Z)
-        return KernelOperator(self._unbound.program, X, Z, self._row_normalizers(X, None), own)
+        return KernelOperator(self._unbound.program, X, Z, self._row_normalizers(X), own)
 
     def bind(self, Z: Any) -> Kernel:
         """Return the kernel bound to ``Z`` instead."""
@@ -167,6 +163,7 @@ class BoundKernel(Kernel):
 
     def set_params(self, **params: Any) -> Kernel:
         """Return a new kernel with these parameters changed, bound to the same reference set."""
+        refuse_foreign_estimator(self, params)
         return BoundKernel(self._unbound.set_params(**params), self._reference)  # type: ignore[arg-type]  # same class
 
     def scalar(self, x: Any, z: Any) -> float:
@@ -185,21 +182,8 @@ class BoundKernel(Kernel):
 
     def _identity(self) -> Any:
         if self._key is None:
-            from kernreg.kernels.domains import value_key
-
             object.__setattr__(self, "_key", (self._unbound._identity(), value_key(self._reference)))
         return self._key
 
     def __reduce__(self) -> Any:
         return BoundKernel, (self._unbound, self._reference)
-
-
-def same_samples(X: Any, Z: Any) -> bool:
-    """Return whether two checked sample sets are the same rows in the same order."""
-    if X is Z:
-        return True
-    if X.shape != Z.shape or X.dtype != Z.dtype or sp.issparse(X) != sp.issparse(Z):
-        return False
-    if sp.issparse(X):
-        return X.nnz == Z.nnz and (X != Z).nnz == 0
-    return bool(np.array_equal(X, Z))

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.engine.arrays import result_dtype
+from kernreg.engine.local import row_blocks
 from kernreg.errors import AsymmetryError
-from kernreg.kernels.base import Kernel
+from kernreg.kernels.base import Kernel, refuse_foreign_estimator
 from kernreg.kernels.combinators import CombinedKernel, kernel_domain
-from kernreg.kernels.domains import REQUIRED, Parameter, choice
+from kernreg.kernels.domains import REQUIRED, Parameter, choice, value_key
 from kernreg.kernels.family import KernelFamily
-from kernreg.kernels.function import same_samples
+from kernreg.kernels.samples import same_samples
 
 
 class _Unbound(CombinedKernel):
@@ -27,7 +29,10 @@ class _Unbound(CombinedKernel):
         return self._bound_class(self, self._samples(Z, "Z"))
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
-        return self.bind(X if Z is None else Z)._evaluate(X, Z, out, self_start)
+        return self._anchored(X, Z)._evaluate(X, Z, out, self_start)
+
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        return self.bind(X if Z is None else Z)
 
 
 class _Bound(CombinedKernel):
@@ -61,6 +66,14 @@ class _Bound(CombinedKernel):
         """Return the kernel bound to ``Z`` instead."""
         return self._unbound.bind(Z)
 
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        return self
+
+    def set_params(self, **params: Any) -> Kernel:
+        """Return a new kernel with these parameters changed, with the same reference set."""
+        refuse_foreign_estimator(self, params)
+        return self._unbound.set_params(**params).bind(self._reference)
+
     def _finish(self, K: np.ndarray, out: np.ndarray | None) -> np.ndarray:
         if out is None:
             return K
@@ -72,6 +85,11 @@ class _Bound(CombinedKernel):
         row, column = (self._samples(np.asarray(side)[None], "x") for side in (x, z))
         return float(self._evaluate(row, column, None, None)[0, 0])
 
+    def _identity(self) -> Any:
+        if self._key is None:
+            object.__setattr__(self, "_key", (self._unbound._identity(), value_key(self._reference)))
+        return self._key
+
     def __reduce__(self) -> Any:
         return type(self), (self._unbound, self._reference)
 
@@ -81,18 +99,44 @@ class BoundCentered(_Bound):
 
     __slots__ = ()
 
-    def _learn(self, K: np.ndarray) -> float:
-        return float(K.mean(dtype=np.float64))
+    def _learn(self, K: np.ndarray) -> Any:
+        rows = K.mean(axis=1, dtype=np.float64)
+        columns = rows if self.parts[0].symmetric else K.mean(axis=0, dtype=np.float64)
+        return rows, columns, float(rows.mean()) if len(rows) else 0.0
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         inner, R = self.parts[0], self._reference
-        Z = X if Z is None else Z
-        K = inner._evaluate(X, Z, out, self_start)
-        row_means = inner._evaluate(X, R, None, self_start if same_samples(Z, R) else None).mean(axis=1)
-        K -= row_means[:, None]
-        K -= inner._evaluate(R, Z, None, None).mean(axis=0)
-        K += K.dtype.type(self._state)
+        whole = Z is None
+        Z = X if whole else Z
+        K = inner._evaluate(X, None if whole else Z, out, self_start)
+        rows = self._row_means(X, self_start if same_samples(Z, R) else None)
+        if inner.symmetric and (whole or same_samples(X, Z)):
+            columns = rows
+        else:
+            columns = self._column_means(Z, self_start if same_samples(X, R) else None)
+        for i in range(len(K)):  # the sum of the two means first: it is the same for (i, j) and (j, i)
+            K[i] -= (rows[i] + columns) - self._state[2]
         return K
+
+    def _row_means(self, X: Any, start: int | None) -> np.ndarray:
+        inner, R = self.parts[0], self._reference
+        if same_samples(X, R):
+            return self._state[0]
+        if start is not None:  # rows of the reference, a slice of them
+            return self._state[0][start : start + X.shape[0]]
+        means = [block.mean(axis=1, dtype=np.float64) for _, block in row_blocks(inner, X, R)]
+        return np.concatenate([np.empty(0), *means])
+
+    def _column_means(self, Z: Any, start: int | None) -> np.ndarray:
+        inner, R = self.parts[0], self._reference
+        if same_samples(Z, R):
+            return self._state[1]
+        if start is not None:  # the reference's own columns, a slice of them
+            return self._state[1][-start : Z.shape[0] - start]
+        if inner.symmetric:
+            return self._row_means(Z, None)
+        sums = (block.sum(axis=0, dtype=np.float64) for _, block in row_blocks(inner, R, Z))
+        return sum(sums, np.zeros(Z.shape[0])) / max(1, R.shape[0])
 
 
 class Centered(_Unbound):
@@ -115,38 +159,44 @@ class BoundSpectrum(_Bound):
                 f"on this data (largest |K - Kᵀ| is {gap:.3g}). Symmetrise it first: spectrum(symmetrize(k), …), or "
                 "use a solver that takes asymmetric kernels, such as 'ask-ls' or 'ksvd'"
             )
+        K = K.astype(np.float64)
         if self.method == "shift":
             return max(0.0, -float(np.linalg.eigvalsh(K)[0])) if len(K) else 0.0
         values, vectors = np.linalg.eigh(K)
+        precision = np.finfo(result_dtype(self._reference, self._reference)).eps
+        kept = np.abs(values) > len(K) * precision * np.abs(values).max(initial=0.0)
+        values, vectors = values[kept], vectors[:, kept]
         corrected = {
             "clip": np.maximum(values, 0.0),
             "flip": np.abs(values),
             "square": values * values,
         }[self.method]
-        kept = np.abs(values) > len(K) * np.finfo(K.dtype).eps * np.abs(values).max(initial=0.0)
         # k(x, w) = k(x, R) Q k(R, w) is the only extension that agrees with the corrected matrix on the reference.
-        scaled = np.where(kept, corrected / np.where(kept, values, 1.0) ** 2, 0.0)
-        ratio = np.where(kept, corrected / np.where(kept, values, 1.0), 0.0)
-        return (vectors * scaled) @ vectors.T, (vectors * ratio) @ vectors.T, (vectors * corrected) @ vectors.T
+        half = vectors * (np.sqrt(corrected) / values)  # Q = half halfᵀ
+        ratio = vectors * (corrected / values)
+        root = vectors * np.sqrt(corrected)
+        return half, ratio @ vectors.T, root @ root.T
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         inner, R = self.parts[0], self._reference
-        Z = X if Z is None else Z
-        to_reference = same_samples(Z, R)
-        whole = to_reference and same_samples(X, R)
+        to_reference = same_samples(X if Z is None else Z, R)
+        start = 0 if to_reference and same_samples(X, R) else self_start if to_reference else None
         if self.method == "shift":
             K = inner._evaluate(X, Z, None, self_start)
-            start = 0 if whole else self_start
-            if start is not None and to_reference:
+            if start is not None:
                 K[np.arange(len(K)), start + np.arange(len(K))] += self._state
             return self._finish(K, out)
-        quadratic, linear, training = self._state
-        if whole:
-            return self._finish(training.astype(inner._evaluate(R[:1], None, None, None).dtype), out)
+        dtype = result_dtype(X, X if Z is None else Z)
+        half, ratio, training = self._state
+        if start is not None:
+            return self._finish(training[start : start + X.shape[0]].astype(dtype), out)
         left = inner._evaluate(X, R, None, None)
         if to_reference:
-            return self._finish((left @ linear).astype(left.dtype), out)
-        return self._finish((left @ quadratic @ inner._evaluate(R, Z, None, None)).astype(left.dtype), out)
+            return self._finish((left @ ratio).astype(dtype), out)
+        left = left @ half
+        # One factor twice where the samples are the same: the result is then symmetric to the last bit.
+        right = left if Z is None or same_samples(X, Z) else inner._evaluate(R, Z, None, None).T @ half
+        return self._finish((left @ right.T).astype(dtype), out)
 
 
 class Spectrum(_Unbound):
