@@ -1,0 +1,28 @@
+"""Structured solves with one object at their heart, the centred kernel matrix K̃ = J K J, J = I - 11ᵀ/m.
+
+    centring.py   CentredKernel: K̃ made in place, targets and intercepts (sample weights included)
+    direct.py     one γ: Cholesky or LU of K̃ + I/γ, and of the eliminated AsK-LS block, with refinement
+    spectrum.py   many γ: eigenpairs or singular triplets of K̃, solutions and exact leave-one-out for all of them
+    poles.py      values of γ at which a system is singular: finding them, naming a safe one nearby
+    report.py     SolveReport: what ran, how well
+
+May import: errors, config, registry, jit, engine, kernels. Solvers are short because this package is not.
+"""
+
+from kernreg.linalg.centring import CentredKernel, asymmetry, centre
+from kernreg.linalg.direct import solve_block, solve_symmetric
+from kernreg.linalg.poles import safe_gamma
+from kernreg.linalg.report import SolveReport
+from kernreg.linalg.spectrum import BlockSpectrum, SymmetricSpectrum
+
+__all__ = [
+    "BlockSpectrum",
+    "CentredKernel",
+    "SolveReport",
+    "SymmetricSpectrum",
+    "asymmetry",
+    "centre",
+    "safe_gamma",
+    "solve_block",
+    "solve_symmetric",
+]

@@ -1,0 +1,160 @@
+"""The centred kernel matrix: K̃ = P S K S P, with S = diag(√w) and P the projection away from u = √w / ‖√w‖.
+
+With unit weights that is J K J. The weighted least squares systems, I/γ replaced by diag(1/(γ w)) and a border of ones,
+become unweighted ones in â = S⁻¹ a, because the border turns into √w; so every solver sees one form::
+
+    (K̃ + I/γ) â = P S Y,      b = (weighted mean of Y) - (uᵀ S K S) â / ‖√w‖
+
+J is never formed, and centring needs no second matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import blas
+
+from kernreg.errors import DataError
+
+_ROWS = 256  # rows handled at once where a pass over the matrix needs temporaries
+
+
+@dataclass(frozen=True)
+class CentredKernel:
+    """K̃ and what is needed to get back from it to coefficients and intercepts.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (m, m)
+        K̃, float64, C-ordered.
+    root : ndarray of shape (m,) or None
+        √w, or None for unit weights.
+    border : ndarray of shape (m,)
+        u, the direction K̃ is projected away from.
+    left, right : ndarray of shape (m,)
+        uᵀ S K S and S K S u of the matrix before it was centred.
+    norm : float
+        ‖√w‖.
+    """
+
+    matrix: np.ndarray
+    root: np.ndarray | None
+    border: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    norm: float
+
+    @property
+    def size(self) -> int:
+        """Number of samples."""
+        return len(self.border)
+
+    def project(self, T: np.ndarray) -> np.ndarray:
+        """Return P T: each column without its component along the border."""
+        return T - np.outer(self.border, self.border @ T)
+
+    def targets(self, Y: np.ndarray) -> np.ndarray:
+        """Return P S Y, the right-hand sides, one column for each class or output."""
+        return self.project(Y if self.root is None else self.root[:, None] * Y)
+
+    def coefficients(self, A: np.ndarray) -> np.ndarray:
+        """Return a = S â for solutions in columns."""
+        return A if self.root is None else self.root[:, None] * A
+
+    def mean(self, Y: np.ndarray) -> np.ndarray:
+        """Return the weighted mean of each column of Y."""
+        return (self.border @ (Y if self.root is None else self.root[:, None] * Y)) / self.norm
+
+    def source_intercept(self, Y: np.ndarray, C: np.ndarray) -> np.ndarray:
+        """Return mean(Y - K c) for solutions ĉ in columns."""
+        return self.mean(Y) - (self.left @ C) / self.norm
+
+    def target_intercept(self, Y: np.ndarray, A: np.ndarray) -> np.ndarray:
+        """Return mean(Y - Kᵀ a) for solutions â in columns."""
+        return self.mean(Y) - (self.right @ A) / self.norm
+
+
+def centre(K: np.ndarray, weights: np.ndarray | None = None, *, overwrite: bool = False) -> CentredKernel:
+    """Centre a square kernel matrix.
+
+    Parameters
+    ----------
+    K : ndarray of shape (m, m)
+    weights : ndarray of shape (m,), optional
+        Positive sample weights.
+    overwrite : bool
+        Whether K itself may become K̃ (a float64, C-ordered, writable K does; any other is copied).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> centre(np.array([[2.0, 0.0], [0.0, 4.0]])).matrix
+    array([[ 1.5, -1.5],
+           [-1.5,  1.5]])
+    """
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise DataError(f"the kernel matrix has shape {K.shape}; training needs a square one, samples by samples")
+    in_place = overwrite and K.dtype == np.float64 and K.flags.c_contiguous and K.flags.writeable
+    matrix = K if in_place else np.array(K, dtype=np.float64, order="C")
+    m = len(matrix)
+    root = None if weights is None else np.sqrt(np.asarray(weights, dtype=np.float64))
+    if root is None:
+        norm = float(np.sqrt(m))
+        border = np.full(m, 1.0 / norm)
+    else:
+        norm = float(np.linalg.norm(root))
+        border = root / norm
+        for start in range(0, m, _ROWS):
+            rows = slice(start, start + _ROWS)
+            matrix[rows] *= root[rows, None]
+            matrix[rows] *= root
+    right, left = matrix @ border, border @ matrix
+    total = float(border @ right)
+    # K̃ᵀ = Kᵀ - u (r - t u)ᵀ - l uᵀ, one rank-two update of the Fortran-ordered view, in one pass.
+    blas.dgemm(
+        -1.0,
+        np.asfortranarray(np.column_stack([border, left])),
+        np.asfortranarray(np.vstack([right - total * border, border])),
+        beta=1.0,
+        c=matrix.T,
+        overwrite_c=True,
+    )
+    return CentredKernel(matrix, root, border, left, right, norm)
+
+
+def asymmetry(K: np.ndarray) -> float:
+    """Return max |K - Kᵀ| / max |K| of a square matrix, block by block (0 for a matrix of zeros)."""
+    largest = gap = 0.0
+    starts = range(0, len(K), _ROWS)
+    for i in starts:
+        rows = slice(i, i + _ROWS)
+        largest = max(largest, float(np.abs(K[rows]).max(initial=0.0)))
+        for j in starts:
+            if j <= i:
+                columns = slice(j, j + _ROWS)
+                gap = max(gap, float(np.abs(K[rows, columns] - K[columns, rows].T).max(initial=0.0)))
+    return gap / largest if largest > 0.0 else 0.0
+
+
+def mirror(M: np.ndarray, *, from_lower: bool) -> None:
+    """Copy one triangle of a square matrix onto the other, in place."""
+    for i in range(0, len(M), _ROWS):
+        rows = slice(i, i + _ROWS)
+        corner = M[rows, rows]
+        corner[...] = np.tril(corner) + np.tril(corner, -1).T if from_lower else np.triu(corner) + np.triu(corner, 1).T
+        rest = slice(i + _ROWS, None)
+        if from_lower:
+            M[rows, rest] = M[rest, rows].T
+        else:
+            M[rest, rows] = M[rows, rest].T
+
+
+def induced_norms(M: np.ndarray) -> tuple[float, float]:
+    """Return ‖M‖₁ and ‖M‖∞ of a C-ordered matrix (of a Fortran-ordered one, pass the transpose), block by block."""
+    columns, largest = np.zeros(M.shape[1]), 0.0
+    for start in range(0, len(M), _ROWS):
+        block = np.abs(M[start : start + _ROWS])
+        columns += block.sum(axis=0)
+        largest = max(largest, float(block.sum(axis=1).max(initial=0.0)))
+    return float(columns.max(initial=0.0)), largest

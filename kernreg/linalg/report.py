@@ -1,0 +1,43 @@
+"""What a solve did, for people and for tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SolveReport:
+    """How a system was solved and how well.
+
+    Attributes
+    ----------
+    strategy : str
+        ``"exact"``: the kernel matrix was held in memory.
+    method : str
+        ``"cholesky"``, ``"lu"``, ``"eigh"`` or ``"svd"``.
+    size : int
+        Number of samples.
+    gamma : float
+        The regularisation constant used.
+    residual : float
+        Largest relative residual ‖r‖/‖rhs‖ over the right-hand sides, in the equations of the method itself (not in
+        an eliminated form of them).
+    condition : float
+        Estimated condition number of the matrix that was factorised or decomposed.
+    refinements : int
+        Steps of iterative refinement taken.
+    damped : bool
+        Whether γ is at a pole and the Tikhonov solution was taken instead.
+    note : str
+        Anything else worth saying.
+    """
+
+    strategy: str
+    method: str
+    size: int
+    gamma: float
+    residual: float
+    condition: float
+    refinements: int = 0
+    damped: bool = False
+    note: str = ""
