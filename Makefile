@@ -4,6 +4,8 @@
 PYTHON  ?= python3
 VENV    ?= .venv
 WORKERS ?= 2
+# What `make bench` runs: each benchmark once. A full run: make bench ASV_ARGS=; some: make bench ASV_ARGS="--bench Bars"
+ASV_ARGS ?= --quick
 
 BIN     := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
@@ -43,7 +45,8 @@ docs: $(VENV)/.extra-docs
 	@echo "docs/_build/html/index.html"
 
 bench: $(VENV)/.extra-bench
-	cd asv_benchmarks && ../$(BIN)/python -m asv run --python=same $(ASV_ARGS)
+	cd asv_benchmarks && ../$(BIN)/python -m asv machine --yes
+	cd asv_benchmarks && ../$(BIN)/python -m asv run --python=same --set-commit-hash=$$(git rev-parse HEAD) $(ASV_ARGS)
 
 clean:
 	rm -rf $(VENV) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,13 @@
+"""Performance over time, peers side by side.
+
+    peers.py        measuring: interleaved best times, memory, the write limit of the machine; the peers' own code
+    bars.py         ours against the peer, one ratio per line of the table `python -m asv_benchmarks.bars` prints
+    kernels.py      kernel matrices: time, memory, fraction of what the hardware can do, growth with n
+    operators.py    products with a kernel matrix that is never held
+    cold_start.py   fresh processes: compiled kernels from disk, edited plugins
+    jit.py          the scalar functions, per element
+    registry.py     importing and listing
+
+Everything is compiled in `setup`. With KERNREG_BENCH_TINY=1 all sizes shrink to a few hundred samples: the numbers
+mean nothing then, but every line of code runs within seconds, which is how the tests keep the benchmarks alive.
+"""

@@ -1,0 +1,76 @@
+"""Every benchmark runs: once, with its first parameters, on tiny samples, as asv would import and call it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent.parent / "asv_benchmarks"
+MODULES = sorted(path.stem for path in (FOLDER / "benchmarks").glob("*.py") if path.stem != "__init__")
+BENCHMARK = re.compile(r"(time|track|peakmem|mem)_")
+
+#: Modules that are used by benchmarks and hold none.
+HELPERS = {"peers"}
+
+
+@pytest.fixture
+def suite(monkeypatch, tmp_path):
+    """Import a module of the suite in tiny mode, and forget it afterwards."""
+    monkeypatch.setenv("KERNREG_BENCH_TINY", "1")
+    monkeypatch.syspath_prepend(str(FOLDER))
+    yield lambda module: importlib.import_module(f"benchmarks.{module}")
+    for name in [name for name in sys.modules if name.split(".")[0] == "benchmarks"]:
+        del sys.modules[name]
+
+
+def first_parameters(benchmark: object) -> list[object]:
+    """The first value of each parameter; asv takes a flat list as the values of a single one."""
+    params = list(getattr(benchmark, "params", ()))
+    if params and not isinstance(params[0], list | tuple):
+        params = [params]
+    return [values[0] for values in params]
+
+
+def benchmarks_of(module: object) -> list[type]:
+    classes = [c for _, c in inspect.getmembers(module, inspect.isclass) if c.__module__ == module.__name__]
+    return [c for c in classes if any(BENCHMARK.match(name) for name in dir(c))]
+
+
+@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the peers
+def test_every_benchmark_runs(suite, module):
+    found = benchmarks_of(suite(module))
+    assert bool(found) != (module in HELPERS)
+    for cls in found:
+        benchmark = cls()
+        parameters = first_parameters(benchmark)
+        assert len(parameters) == len(getattr(benchmark, "param_names", ())), cls
+        try:
+            getattr(benchmark, "setup", lambda *_: None)(*parameters)
+            for name in filter(BENCHMARK.match, dir(cls)):
+                result = getattr(benchmark, name)(*parameters)
+                assert not name.startswith("track_") or float(result) >= 0
+        except NotImplementedError:
+            continue  # asv skips it here too
+        finally:
+            getattr(benchmark, "teardown", lambda *_: None)(*parameters)
+
+
+def test_every_bar_compares_equal_results(suite):
+    bars = suite("bars")
+    for bar in bars.BARS:
+        benchmark = bars.Bars()
+        benchmark.setup(bar.work)  # compares ours with the peer's
+        assert benchmark.track_ratio(bar.work) > 0
+
+
+def test_asv_finds_the_suite():
+    settings = json.loads((FOLDER / "asv.conf.json").read_text(encoding="utf-8"))
+    assert (FOLDER / settings["benchmark_dir"] / "__init__.py").is_file()
+    assert settings["project"] == "kernreg"
