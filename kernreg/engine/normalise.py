@@ -49,15 +49,19 @@ def make_normalize_rows(copy: Callable[..., None]) -> Callable[..., None]:
                 top = chunk[0]
                 for lane in range(LANES):
                     top = chunk[lane] if chunk[lane] > top else top
+                if top == -np.inf:  # nothing to sum: a lone sample without its self term
+                    chunk[0] = 0.0
+                    top = chunk[0]
                 for j in range(m):
                     w[j] = exp(w[j] - top)
                     total += w[j]
             else:
                 for j in range(m):
                     total += w[j]
-            normalizers[i0 + i] = float(top) + log(total) if is_log else total
+            # A row without any weight is a row of zeros, whatever it is compared with.
+            normalizers[i0 + i] = np.inf if total == 0.0 else float(top) + log(total) if is_log else total
             if keep:
-                inverse = 1.0 / total
+                inverse = 1.0 / total if total != 0.0 else 0.0
                 for j0 in range(0, m, len(chunk)):
                     count = min(len(chunk), m - j0)
                     for j in range(count):
@@ -95,7 +99,9 @@ def normalized_rows(filler: BlockFiller, out: np.ndarray | None, self_start: int
     """Fill ``out`` (if given) with K, each row normalised over all of Z, and return the normalisers."""
     program, (n, m) = filler.program, filler.shape
     normalize = compiled(make_normalize_rows, "rows", copy_row, fastmath=REDUCTION)
-    normalizers = np.empty(n)
+    normalizers = np.full(n, np.inf)
+    if m == 0:
+        return normalizers
     chunks = ThreadBuffers()
     strip = filler.strip_shape[0]
     target = np.empty((1, 1), dtype=filler.dtype) if out is None else out
