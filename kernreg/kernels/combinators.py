@@ -246,9 +246,11 @@ class BoundSymmetrized(CombinedKernel):
 
     def __init__(self, unbound: Symmetrized, reference: Any):
         inner = unbound.parts[0]
-        super().__init__(unbound.family, {**unbound._values, "kernel": inner.bind(reference)})
+        reference = inner._samples(reference, "Z")
+        bound = inner.bind(reference)._anchored(reference, None)
+        super().__init__(unbound.family, {**unbound._values, "kernel": bound})
         object.__setattr__(self, "_unbound", unbound)
-        object.__setattr__(self, "_reference", inner._samples(reference, "Z"))
+        object.__setattr__(self, "_reference", reference)
 
     @property
     def symmetric(self) -> bool:

@@ -19,7 +19,7 @@ from kernreg.engine.statistics import TERMS
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel, refuse_foreign_estimator
 from kernreg.kernels.domains import value_key
-from kernreg.kernels.samples import same_samples
+from kernreg.kernels.samples import find_slice, same_samples
 
 
 class FunctionKernel(Kernel):
@@ -106,17 +106,20 @@ class BoundKernel(Kernel):
     The normalisers of the reference's own rows are kept, so k(reference, new) needs no second pass over it.
     """
 
-    __slots__ = ("_normalizers", "_reference", "_unbound")
+    __slots__ = ("_normalizers", "_of_reference", "_reference", "_unbound")
 
     _unbound: FunctionKernel
     _reference: Any
     _normalizers: np.ndarray | None
+    _of_reference: bool
 
-    def __init__(self, unbound: FunctionKernel, reference: Any):
+    def __init__(self, unbound: FunctionKernel, reference: Any, of_reference: bool = False):
         super().__init__(unbound.family, unbound._values)
         object.__setattr__(self, "_unbound", unbound)
         object.__setattr__(self, "_reference", reference)
         object.__setattr__(self, "_normalizers", None)
+        # Whether slices of samples are known to be slices of the reference, which matters to their self terms.
+        object.__setattr__(self, "_of_reference", of_reference)
 
     @property
     def reference(self) -> Any:
@@ -135,19 +138,37 @@ class BoundKernel(Kernel):
     def _samples(self, X: Any, name: str) -> Any:
         return self._unbound._samples(X, name)
 
-    def _row_normalizers(self, X: Any) -> np.ndarray:
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        if self._unbound.program.self_term or self._of_reference or not same_samples(X, self._reference):
+            return self
+        return BoundKernel(self._unbound, self._reference, of_reference=True)
+
+    def _place(self, X: Any) -> int | None:
+        """Return the row of the reference at which its slice X starts; None for samples of other origin."""
         if same_samples(X, self._reference):
-            return self.normalizers
+            return 0
+        return find_slice(X, self._reference) if self._of_reference else None
+
+    def _row_normalizers(self, X: Any) -> np.ndarray:
+        place = self._place(X)
+        if place is not None:
+            return self.normalizers[place : place + X.shape[0]]
         return row_normalizers(BlockFiller(self._unbound.program, X, self._reference), None)
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         Z = X if Z is None else Z
-        from_reference, to_reference = same_samples(X, self._reference), same_samples(Z, self._reference)
-        if to_reference:  # the sums run over Z itself, whose rows are at hand
-            return matrix(self._unbound.program, X, Z, out, self_start=0 if from_reference else self_start)
-        # Samples that are not of the reference have no self term; a slice of the reference's columns has.
-        own = self_start if from_reference and Z.shape[0] < X.shape[0] else None
-        return matrix(self._unbound.program, X, Z, out, self._row_normalizers(X), own)
+        program = self._unbound.program
+        if same_samples(Z, self._reference):  # the sums run over Z itself, whose rows are at hand
+            start = 0 if same_samples(X, self._reference) else self_start
+            return matrix(program, X, Z, out, self_start=self._place(X) if start is None else start)
+        return matrix(program, X, Z, out, self._row_normalizers(X), self._own_columns(X, Z, self_start))
+
+    def _own_columns(self, X: Any, Z: Any, self_start: int | None) -> int | None:
+        """Return where the self terms are between the whole reference and a slice of it (minus its start)."""
+        if self._unbound.program.self_term or not same_samples(X, self._reference) or Z.shape[0] >= X.shape[0]:
+            return None
+        place = self._place(Z) if self_start is None else -self_start
+        return None if place is None else -place
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         Z = X if Z is None else Z

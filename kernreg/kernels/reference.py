@@ -43,7 +43,8 @@ class _Bound(CombinedKernel):
     _state: Any
 
     def __init__(self, unbound: _Unbound, reference: Any):
-        super().__init__(unbound.family, {**unbound._values, "kernel": unbound.parts[0].bind(reference)})
+        bound = unbound.parts[0].bind(reference)._anchored(reference, None)
+        super().__init__(unbound.family, {**unbound._values, "kernel": bound})
         object.__setattr__(self, "_unbound", unbound)
         object.__setattr__(self, "_reference", reference)
         object.__setattr__(self, "_state", self._learn(self.parts[0]._evaluate(reference, None, None, None)))

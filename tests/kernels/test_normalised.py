@@ -1,0 +1,155 @@
+"""Row-normalised kernels: whose sums are taken, and what happens at the ends of the floating-point range."""
+
+from __future__ import annotations
+
+import pickle
+
+import naive
+import numpy as np
+import pytest
+
+import kernreg as kr
+from kernreg import kernel
+from kernreg.errors import ParameterError
+from kernreg.kernels.builtin import sne, t
+
+ORACLE = {"sne": naive.sne, "t": naive.t}
+
+
+@pytest.fixture
+def Z(rng):
+    return rng.normal(size=(29, 4))
+
+
+@pytest.fixture
+def new(rng):
+    return rng.normal(size=(11, 4))
+
+
+@pytest.mark.parametrize("name", ORACLE)
+@pytest.mark.parametrize("self_term", [True, False])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_bound_kernel_takes_all_sums_over_its_reference_set(name, self_term, dtype, Z, new):
+    Z, new = Z.astype(dtype), new.astype(dtype)
+    bar = 1e-14 if dtype == np.float64 else 5e-6
+    parameters = {"sigma": 1.5, "self_term": self_term}
+    k = kr.make_kernel(name, **parameters).bind(Z)
+    for X, W in ((Z, Z), (new, Z), (Z, new), (new, new), (new, Z[:7])):
+        assert naive.relative_error(k(X, W), ORACLE[name](X, W, reference=Z, **parameters)) <= bar
+
+
+@pytest.mark.parametrize("name", ORACLE)
+def test_rows_over_the_reference_sum_to_one(name, Z, new):
+    k = kr.make_kernel(name).bind(Z)
+    np.testing.assert_allclose(k(new, Z).sum(axis=1), 1.0, rtol=1e-14)
+    np.testing.assert_allclose(k(Z, Z).sum(axis=1), 1.0, rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", ORACLE)
+def test_without_self_term_the_training_diagonal_is_zero_and_rows_sum_to_one(name, Z):
+    for K in (kr.make_kernel(name, self_term=False)(Z), kr.make_kernel(name, self_term=False)(Z, Z.copy())):
+        assert np.array_equal(np.diag(K), np.zeros(len(Z)))
+        np.testing.assert_allclose(K.sum(axis=1), 1.0, rtol=1e-14)
+
+
+def test_duplicates_of_a_training_sample_count_without_self_term(Z):
+    Z[3] = Z[5]
+    assert naive.relative_error(sne(self_term=False)(Z), naive.sne(Z, self_term=False)) <= 1e-14
+
+
+def test_a_lone_sample_without_self_term_has_a_row_of_zero():
+    assert sne(self_term=False)([[1.0, 2.0]]).tolist() == [[0.0]]
+    assert t(self_term=False)([[1.0, 2.0]]).tolist() == [[0.0]]
+
+
+@pytest.mark.parametrize("name", ORACLE)
+@pytest.mark.parametrize("self_term", [True, False])
+@pytest.mark.parametrize("block_rows", [1, 4, 29])
+def test_blocks_are_normalised_as_the_whole_matrix(name, self_term, block_rows, Z, new):
+    k = kr.make_kernel(name, self_term=self_term)
+    for kernel_, X, W in (
+        (k, Z, None),
+        (k, new, Z),
+        (k.bind(Z), Z, Z.copy()),
+        (k.bind(Z), Z, new),
+        (k.bind(Z), new, Z),
+    ):
+        blocks = np.vstack([block for _, block in kernel_.blocks(X, W, block_rows=block_rows)])
+        assert np.array_equal(blocks, kernel_(X, W))
+
+
+@pytest.mark.parametrize("name", ORACLE)
+@pytest.mark.parametrize("self_term", [True, False])
+def test_operators_are_normalised_as_the_matrix(name, self_term, Z, new, rng):
+    k = kr.make_kernel(name, self_term=self_term)
+    for kernel_, X, W in ((k, Z, None), (k, Z, Z.copy()), (k, new, Z), (k.bind(Z), Z, Z), (k.bind(Z), Z, new)):
+        K = kernel_(X, W)
+        v, w = rng.normal(size=(K.shape[1], 3)), rng.normal(size=K.shape[0])
+        operator = kernel_.operator(X, W)
+        np.testing.assert_allclose(operator @ v, K @ v, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(operator.T @ w, K.T @ w, rtol=0, atol=1e-13)
+
+
+def test_results_do_not_depend_on_what_was_asked_before(Z, new):
+    k = sne(sigma=0.9).bind(Z)
+    before = k(new, Z)
+    k(Z, new)  # computes and keeps the normalisers
+    assert np.array_equal(k(new, Z), before)
+
+
+# log-sum-exp ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 1e-6, 1e-100])
+def test_tiny_sigma_gives_the_nearest_neighbour_and_never_zero_over_zero(sigma, Z, new):
+    K = sne(sigma=sigma)(new, Z)
+    nearest = ((new[:, None] - Z) ** 2).sum(axis=2).argmin(axis=1)
+    assert np.array_equal(K, np.eye(len(Z))[nearest])
+
+
+def test_huge_distances_keep_their_differences(Z):
+    far = Z + 1e3  # every weight underflows; their ratios do not
+    K = sne(sigma=1.0)(far, Z)
+    assert naive.relative_error(K, naive.sne(far, Z)) <= 1e-8  # squared distances of 4e6 carry errors of 1e-9
+    np.testing.assert_allclose(K.sum(axis=1), 1.0, rtol=1e-14)
+
+
+def test_huge_distances_in_float32_keep_their_differences(rng):
+    Z = rng.normal(size=(20, 3)).astype(np.float32)
+    far = (Z[:6] + np.float32(100.0)).astype(np.float32)
+    K = sne(sigma=1.0)(far, Z)
+    assert K.dtype == np.float32
+    assert naive.relative_error(K, naive.sne(far, Z)) <= 5e-6
+
+
+@pytest.mark.parametrize("name", ORACLE)
+def test_large_sigma_gives_equal_weights(name, Z):
+    np.testing.assert_allclose(kr.make_kernel(name, sigma=1e100)(Z), 1 / 29, rtol=1e-14)
+
+
+# what a bound kernel is ----------------------------------------------------------------------------------------
+
+
+def test_bound_kernels_know_their_reference_and_compare_by_it(Z, new):
+    k = sne(sigma=2.0)
+    assert np.array_equal(k.bind(Z).reference, Z)
+    assert k.bind(Z) == k.bind(Z.copy()) != k.bind(new)
+    assert k.bind(Z) != k
+    assert k.bind(new).bind(Z) == k.bind(Z)
+    assert k.bind(Z).set_params(sigma=1.0) == sne(sigma=1.0).bind(Z)
+    assert pickle.loads(pickle.dumps(k.bind(Z))) == k.bind(Z)
+
+
+def test_scalar_needs_a_reference_set(Z):
+    with pytest.raises(ParameterError, match=r"k\.bind\(Z\)\.scalar"):
+        sne().scalar(Z[0], Z[1])
+
+
+def test_a_third_party_normalised_kernel(Z, new):
+    @kernel(of="dot", normalize="rows")
+    def share(dot, c=10.0):
+        """⟨x, y⟩ + c over its row sum."""
+        return dot + c
+
+    weights = new @ Z.T + 20.0
+    np.testing.assert_allclose(share(c=20.0)(new, Z), weights / weights.sum(axis=1, keepdims=True), rtol=1e-13)
