@@ -9,9 +9,15 @@ import scipy.sparse as sp
 
 from kernreg.errors import DataError
 
-Samples: TypeAlias = "np.ndarray | sp.csr_array"
+# A dense ndarray or a csr_array: the stubs of scipy do not narrow such a union by issparse().
+Samples: TypeAlias = Any
 
 _EXACT_INTEGER = 2**53
+
+
+def is_sparse(value: Any) -> bool:
+    """Return whether the value is a scipy sparse array or matrix (a plain bool, which narrows no type)."""
+    return bool(sp.issparse(value))
 
 
 def as_samples(X: Any, name: str = "X", *, inputs: str = "real") -> Samples:
@@ -26,8 +32,8 @@ def as_samples(X: Any, name: str = "X", *, inputs: str = "real") -> Samples:
     """
     if inputs == "index":
         return _as_indices(X, name)
-    table = _as_csr(X, name) if sp.issparse(X) else _as_dense(X, name)
-    values = table.data if sp.issparse(table) else table
+    table: Any = _as_csr(X, name) if is_sparse(X) else _as_dense(X, name)
+    values = table.data if is_sparse(table) else table
     if inputs in ("nonnegative", "distribution") and values.size and values.min() < 0:
         raise DataError(
             f"{name} has a negative value ({values.min()!s}); this kernel accepts non-negative entries only"

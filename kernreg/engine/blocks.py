@@ -6,9 +6,8 @@ import threading
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from kernreg.engine.arrays import Samples, check_pair, result_dtype
+from kernreg.engine.arrays import Samples, check_pair, is_sparse, result_dtype
 from kernreg.engine.compile import compiled, compiled_epilogue, make_pair_loop, typed_parameters
 from kernreg.engine.program import Program
 from kernreg.engine.sparse import SparseStatistic
@@ -31,7 +30,7 @@ class BlockFiller:
         self.parameters = program.parameters
         self._local = threading.local()
         self._statistic: Any = None
-        self.sparse = sp.issparse(X) or sp.issparse(Z)
+        self.sparse = is_sparse(X) or is_sparse(Z)
         self._store = compiled(make_store, "block", copy_row)
         if program.statistic == "blocks":
             self._fill = self._fill_from_python

@@ -44,8 +44,9 @@ def enable(dispatcher: Any, name: str, fingerprint_hex: str) -> None:
         return
     target = directory() / f"{name}-{fingerprint_hex[:20]}"
     with _lock:
-        before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(target)
+        settings: Any = numba.config
+        before = settings.CACHE_DIR
+        settings.CACHE_DIR = str(target)
         try:
             target.mkdir(parents=True, exist_ok=True)
             if not os.access(target, os.W_OK):
@@ -54,7 +55,7 @@ def enable(dispatcher: Any, name: str, fingerprint_hex: str) -> None:
         except (OSError, RuntimeError) as cause:
             _reason_without_disk = str(cause)
         finally:
-            numba.config.CACHE_DIR = before
+            settings.CACHE_DIR = before
 
 
 def statistics() -> dict[str, int]:

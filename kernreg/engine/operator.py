@@ -46,7 +46,8 @@ class KernelOperator(LinearOperator):
             dtype = self._filler.dtype
             if program.normalize and normalizers is None:
                 self._normalizers = row_normalizers(self._filler, self_start)
-        super().__init__(dtype=dtype, shape=(X.shape[0], Z.shape[0]))
+        # The stubs of scipy do not know the constructor that subclasses call.
+        super().__init__(dtype=dtype, shape=(X.shape[0], Z.shape[0]))  # type: ignore[call-arg]
 
     def _product(self, V: Any, adjoint: bool) -> np.ndarray:
         V = np.ascontiguousarray(V)

@@ -42,8 +42,7 @@ def product(
             (i0, i1), (j0, j1) = ((b0, b1), (a0, a1)) if adjoint else ((a0, a1), (b0, b1))
             block = filler.block(i0, i1, j0, j1)
             if apply is not None:
-                keep_self = self_start is None or filler.program.self_term
-                own = NO_SELF if keep_self else self_start + i0 - j0
+                own = NO_SELF if self_start is None or filler.program.self_term else self_start + i0 - j0
                 apply(block, i1 - i0, j1 - j0, i0, filler.program.log, normalizers, own)
             part = block[: i1 - i0, : j1 - j0]
             total += (part.T if adjoint else part) @ V[b0:b1]
@@ -63,7 +62,7 @@ def _symmetric_product(filler: BlockFiller, V: np.ndarray) -> np.ndarray:
     dtype = np.result_type(filler.dtype, V.dtype)
     partial = np.zeros((GROUPS, n, V.shape[1]), dtype=dtype)
     # Dealt back and forth, so that every group gets long and short block rows alike.
-    starts = [[] for _ in range(GROUPS)]
+    starts: list[list[int]] = [[] for _ in range(GROUPS)]
     for number, i0 in enumerate(range(0, n, BLOCK)):
         turn, place = divmod(number, GROUPS)
         starts[place if turn % 2 == 0 else GROUPS - 1 - place].append(i0)

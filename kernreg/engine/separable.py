@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from kernreg.engine.arrays import Samples
+from kernreg.engine.arrays import Samples, is_sparse
 from kernreg.engine.compile import compiled_epilogue, typed_parameters
 from kernreg.engine.program import Program
 from kernreg.engine.statistics import BLOCK
@@ -43,7 +43,7 @@ def separable(
 ) -> SeparableProduct | None:
     """Return the separable form of K(X, Z), or None where blocks are the better or the only way."""
     factorises = program.statistic == "dot" and not program.normalize
-    if not (sp.issparse(X) and sp.issparse(Z)) or not (factorises or program.split is not None):
+    if not (is_sparse(X) and is_sparse(Z)) or not (factorises or program.split is not None):
         return None
     if not program.self_term or X.dtype == np.float32 or Z.dtype == np.float32:
         return None

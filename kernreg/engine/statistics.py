@@ -117,12 +117,12 @@ def make_distances() -> Callable[..., None]:
             for j in range(width):
                 norms = xx + z_norms[j0 + j]
                 d2 = norms - 2.0 * s[j]
-                cancelled += 1 if d2 < CANCELLED * norms else 0
+                cancelled += 0 if d2 >= CANCELLED * norms else 1  # also where infinities met
                 s[j] = d2
             if cancelled > 0:
                 x = X[i0 + i]
                 for j in range(columns):
-                    if s[j] < CANCELLED * (xx + z_norms[j0 + j]):
+                    if not s[j] >= CANCELLED * (xx + z_norms[j0 + j]):
                         z = Z[min(j0 + j, last_z)]
                         t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
                         k = 0
@@ -151,7 +151,8 @@ class DenseStatistic:
         self.squared = statistic == "sqeuclidean"
         self.gemm = X.shape[1] >= GEMM_FROM.get(statistic, np.inf)
         if self.gemm:
-            self._prepare_product()
+            with np.errstate(over="ignore", invalid="ignore"):
+                self._prepare_product()
         else:
             chosen = TERMS[statistic] if term is None else term
             self._accumulate = compiled(make_accumulator, statistic if term is None else name, chosen)
@@ -183,7 +184,8 @@ class DenseStatistic:
             self._accumulate(self.X, self.Z, i0, rows, j0, width, S, panel)
             return S, width
         # Always the full block: BLAS may add in another order for another shape.
-        np.dot(self._x[i0 : i0 + BLOCK], self._z[j0 : j0 + BLOCK].T, out=S)
+        with np.errstate(over="ignore", invalid="ignore"):  # as all compiled code
+            np.dot(self._x[i0 : i0 + BLOCK], self._z[j0 : j0 + BLOCK].T, out=S)
         if self.squared:
             self._distances(S, self.X, self.Z, self._x_norms, self._z_norms, i0, rows, j0, columns, width)
         return S, width

@@ -22,8 +22,7 @@ LINE = 64  # bytes: what a streaming store writes at once
 STREAM_FROM = 1 << 24  # bytes of a result from which on it does not stay in cache
 
 
-@intrinsic
-def _address(typingctx: Any, array: Any) -> Any:
+def _address_typing(typingctx: Any, array: Any) -> Any:
     """The address of the first element of a one-dimensional array."""
 
     def codegen(context, builder, signature, args):
@@ -33,8 +32,7 @@ def _address(typingctx: Any, array: Any) -> Any:
     return types.int64(array), codegen
 
 
-@intrinsic
-def _stream_lines(typingctx: Any, target: Any, start: Any, source: Any, offset: Any, count: Any) -> Any:
+def _stream_lines_typing(typingctx: Any, target: Any, start: Any, source: Any, offset: Any, count: Any) -> Any:
     """Copy ``count`` elements, whole cache lines, to an aligned place by streaming stores."""
 
     def codegen(context, builder, signature, args):
@@ -57,6 +55,10 @@ def _stream_lines(typingctx: Any, target: Any, start: Any, source: Any, offset: 
         return context.get_dummy_value()
 
     return types.void(target, types.intp, source, types.intp, types.intp), codegen
+
+
+_address: Any = intrinsic(_address_typing)
+_stream_lines: Any = intrinsic(_stream_lines_typing)
 
 
 def copy_row(target, start, source, count, stream):

@@ -251,7 +251,8 @@ class RowBlockOperator(LinearOperator):
     def __init__(self, kernel: Kernel, X: Any, Z: Any):
         self._kernel, self._X, self._Z = kernel, X, Z
         other = X if Z is None else Z
-        super().__init__(dtype=result_dtype(X, other), shape=(X.shape[0], other.shape[0]))
+        # The stubs of scipy do not know the constructor that subclasses call.
+        super().__init__(dtype=result_dtype(X, other), shape=(X.shape[0], other.shape[0]))  # type: ignore[call-arg]
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         return self._kernel.map_rows(self._X, self._Z, lambda rows, block: block @ V)

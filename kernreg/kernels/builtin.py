@@ -95,7 +95,7 @@ def cauchy(d2, sigma=1.0):
 @kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": positive, "nu": choice(0.5, 1.5, 2.5)})
 def matern(d2, sigma=1.0, nu=1.5):
     """exp(-s), (1 + s) exp(-s) or (1 + s + s²/3) exp(-s), s = sqrt(2 nu) |x - y| / sigma, for nu = 0.5, 1.5, 2.5."""
-    s = sqrt(2.0 * nu * d2) / sigma
+    s = min(sqrt(2.0 * nu * d2) / sigma, 1000.0)  # exp(-1000) is zero, and zero times infinity would not be
     linear_part = 0.0 if nu < 1.0 else s
     square_part = s * s / 3.0 if nu > 2.0 else 0.0
     return (1.0 + linear_part + square_part) * exp(-s)

@@ -10,11 +10,10 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from kernreg.config import memory_budget
-from kernreg.engine.arrays import check_finite, result_dtype
+from kernreg.engine.arrays import check_finite, is_sparse, result_dtype
 from kernreg.engine.local import row_blocks
 from kernreg.kernels.base import Kernel, as_kernel, refuse_foreign_estimator
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, choice, function, integer, real, value_key
@@ -317,7 +316,7 @@ class Composed(CombinedKernel):
         # The feature map may take anything (text, graphs): it is applied here, and the kernel checks what it returns.
         if isinstance(X, SampleParts):  # mapped already
             return X
-        if not sp.issparse(X) and np.asarray(X).dtype in (np.float64, np.float32):
+        if not is_sparse(X) and np.asarray(X).dtype in (np.float64, np.float32):
             check_finite(np.asarray(X), name)  # the map might hide what is missing: tanh(inf) is 1
         return SampleParts((self.parts[0]._samples(self.feature_map(X), f"feature_map({name})"),))
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernreg.engine.arrays import is_sparse
 from kernreg.errors import ParameterError
 from kernreg.kernels.samples import SampleParts
 
@@ -124,15 +125,12 @@ boolean = choice(True, False)
 
 
 def _matrix(value: Any) -> Any:
-    if sp.issparse(value):
-        table = sp.csr_array(value)
-    else:
-        table = np.asarray(value)
+    table: Any = sp.csr_array(value) if is_sparse(value) else np.asarray(value)
     if table.ndim != 2 or table.dtype.kind not in "fiub":
         raise ValueError
     if table.dtype not in (np.float64, np.float32):
         table = table.astype(np.float64)
-    if not np.isfinite(table.data if sp.issparse(table) else table).all():
+    if not np.isfinite(table.data if is_sparse(table) else table).all():
         raise ValueError
     return table
 
@@ -153,7 +151,7 @@ def value_key(value: Any) -> Any:
     """Return something hashable that is equal exactly when two parameter values are."""
     if isinstance(value, SampleParts):
         return tuple(map(value_key, value.parts))
-    if sp.issparse(value):
+    if is_sparse(value):
         return (value.shape, *map(value_key, (value.data, value.indices, value.indptr)))
     if isinstance(value, np.ndarray):
         return value.shape, str(value.dtype), hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
@@ -162,7 +160,7 @@ def value_key(value: Any) -> Any:
 
 def value_repr(value: Any) -> str:
     """Return the value as it stands in a spec; arrays, which no spec can hold, are summarised."""
-    if sp.issparse(value):
+    if is_sparse(value):
         return f"<{value.shape[0]}x{value.shape[1]} sparse, {value.nnz} stored>"
     if isinstance(value, np.ndarray):
         return f"<{'x'.join(map(str, value.shape))} {value.dtype} array>"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
-import cloudpickle
+import cloudpickle  # type: ignore[import-untyped]  # it has no stubs
 import numpy as np
 
 from kernreg.engine.program import STATISTICS, Split

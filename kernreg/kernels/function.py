@@ -6,10 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from kernreg.engine.arrays import as_samples
+from kernreg.engine.arrays import as_samples, is_sparse
 from kernreg.engine.blocks import BlockFiller
 from kernreg.engine.matrix import matrix
 from kernreg.engine.normalise import row_normalizers
@@ -27,7 +26,7 @@ class FunctionKernel(Kernel):
 
     __slots__ = ("_program",)
 
-    _program: Program
+    _program: Program | None
 
     def __init__(self, family: Any, values: Any):
         super().__init__(family, values)
@@ -38,6 +37,7 @@ class FunctionKernel(Kernel):
         """The record the engine runs."""
         if self._program is None:
             object.__setattr__(self, "_program", self._make_program())
+        assert self._program is not None
         return self._program
 
     def _make_program(self) -> Program:
@@ -189,7 +189,7 @@ class BoundKernel(Kernel):
 
     def scalar(self, x: Any, z: Any) -> float:
         """Return k(x, z) of one pair by the plain formula, normalised over the reference set."""
-        reference = self._reference.toarray() if sp.issparse(self._reference) else self._reference
+        reference = self._reference.toarray() if is_sparse(self._reference) else self._reference
         weights = [self._unbound.weight(x, other) for other in reference]
         own = [np.array_equal(np.asarray(x).ravel(), np.ravel(other)) for other in reference]
         keep = [self._unbound.program.self_term or not same for same in own]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernreg.engine.arrays import is_sparse
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.domains import boolean, choice, matrix
 from kernreg.kernels.family import kernel
@@ -24,7 +25,7 @@ def held_block(rows: np.ndarray, columns: np.ndarray, held: Any, name: str = "pr
                 f"{name}: {side} index {int(index.max())} is beyond the held {held.shape[0]} × {held.shape[1]} matrix; "
                 f"samples are indices 0 … {size - 1}"
             )
-    if sp.issparse(held):
+    if is_sparse(held):
         return held[rows][:, columns].toarray()
     return held[np.ix_(rows, columns)]
 

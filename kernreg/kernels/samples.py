@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+
+from kernreg.engine.arrays import is_sparse
 
 
 class SampleParts:
@@ -34,9 +35,9 @@ def same_samples(X: Any, Z: Any) -> bool:
         return len(X.parts) == len(Z.parts) and all(map(same_samples, X.parts, Z.parts))
     if isinstance(X, SampleParts) or isinstance(Z, SampleParts):
         return False
-    if X.shape != Z.shape or X.dtype != Z.dtype or sp.issparse(X) != sp.issparse(Z):
+    if X.shape != Z.shape or X.dtype != Z.dtype or is_sparse(X) != is_sparse(Z):
         return False
-    if sp.issparse(X):
+    if is_sparse(X):
         return X.nnz == Z.nnz and (X != Z).nnz == 0
     return bool(np.array_equal(X, Z))
 
@@ -45,9 +46,9 @@ def find_slice(X: Any, whole: Any) -> int | None:
     """Return the row of ``whole`` from which on its rows are X, None where there is no such row."""
     length = X.shape[0]
     starts = whole.shape[0] - length + 1
-    if length == 0 or starts <= 0 or sp.issparse(X) != sp.issparse(whole):
+    if length == 0 or starts <= 0 or is_sparse(X) != is_sparse(whole):
         return None
-    if sp.issparse(X):
+    if is_sparse(X):
         counts = np.diff(whole.indptr) == np.diff(X.indptr)[0]
     else:
         counts = (whole == X[0]).reshape(whole.shape[0], -1).all(axis=1)
