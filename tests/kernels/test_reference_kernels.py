@@ -1,4 +1,4 @@
-"""Centred kernels and kernels with a corrected spectrum: the training matrix, and the matching transform of new rows."""
+"""Centred kernels and kernels with a corrected spectrum: training matrices and new rows."""
 
 from __future__ import annotations
 
