@@ -69,6 +69,8 @@ def check_out(out: np.ndarray, shape: tuple[int, int], dtype: np.dtype) -> None:
 
 
 def _as_dense(X: Any, name: str) -> np.ndarray:
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise DataError(f"{name} has masked values; fill them first, for example with {name}.filled(0.0)")
     try:
         table = np.asarray(X)
     except (ValueError, TypeError) as cause:
@@ -91,6 +93,8 @@ def _as_dense(X: Any, name: str) -> np.ndarray:
 def _as_csr(X: Any, name: str) -> sp.csr_array:
     if X.ndim != 2:
         raise DataError(f"{name} is a {X.ndim}-D sparse array; samples are the rows of a 2-D table")
+    if X.shape[1] == 0:
+        raise DataError(f"{name} has no features, shape {X.shape}; at least one column is needed")
     table = sp.csr_array(X)
     if not table.has_canonical_format:
         table = table.copy()
@@ -116,6 +120,8 @@ def _as_float(values: np.ndarray, name: str) -> np.ndarray:
         return values.astype(np.float64)
     if kind == "O":
         try:
+            if any(isinstance(value, str | bytes) for value in values.flat):
+                raise TypeError("text")
             return values.astype(np.float64)
         except (ValueError, TypeError) as cause:
             raise DataError(
@@ -138,12 +144,12 @@ def check_finite(values: np.ndarray, name: str) -> None:
         where = np.argwhere(bad)[0]
         raise DataError(
             f"{name} contains NaN or infinity ({int(bad.sum())} value(s), first at {tuple(map(int, where))}); "
-            "or impute them, for example with sklearn.impute.SimpleImputer"
+            "remove those rows, or impute them, for example with sklearn.impute.SimpleImputer"
         )
 
 
 def _check_distribution(table: Samples, name: str) -> None:
-    sums = np.asarray(table.sum(axis=1)).ravel()
+    sums = np.asarray(table.sum(axis=1, dtype=np.float64)).ravel()
     off = np.abs(sums - 1.0) > 1e-6
     if off.any():
         row = int(np.argmax(off))

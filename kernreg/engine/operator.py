@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from kernreg.engine.arrays import Samples
+from kernreg.engine.arrays import Samples, check_pair
 from kernreg.engine.blocks import BlockFiller
 from kernreg.engine.normalise import row_normalizers
 from kernreg.engine.products import product
@@ -35,6 +35,7 @@ class KernelOperator(LinearOperator):
     ):
         if Z is None:
             Z, self_start = X, 0
+        check_pair(X, Z)
         self._self_start = self_start
         self._normalizers = normalizers
         self._separable = separable(program, X, Z, normalizers)
@@ -53,7 +54,7 @@ class KernelOperator(LinearOperator):
         V = np.ascontiguousarray(V)
         if V.dtype.kind not in "fc":
             V = V.astype(self.dtype)
-        columns = V.reshape(len(V), -1)
+        columns = V.reshape(len(V), V.shape[1] if V.ndim > 1 else 1)
         if columns.dtype.kind == "c":
             real, imaginary = (self._product(part, adjoint) for part in (columns.real, columns.imag))
             result = real + 1j * imaginary

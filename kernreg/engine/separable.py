@@ -47,7 +47,7 @@ def separable(
         return None
     if not program.self_term or X.dtype == np.float32 or Z.dtype == np.float32:
         return None
-    if _stored_bound(X, Z) > WORTHWHILE * X.shape[0] * Z.shape[0]:
+    if 0 in (X.shape[0], Z.shape[0]) or _stored_bound(X, Z) > WORTHWHILE * X.shape[0] * Z.shape[0]:
         return None
     G = sp.csr_array(X @ Z.T)
     if factorises:
@@ -97,7 +97,9 @@ def _like(pattern: sp.csr_array, data: np.ndarray) -> sp.csr_array:
 
 
 def _finite(found: SeparableProduct) -> SeparableProduct | None:
-    sound = all(np.isfinite(part).all() for part in (found.p, found.q, found.E.data))
+    # Not only finite: what they are multiplied with must not overflow them either.
+    parts = (found.p, found.q, found.E.data, np.array([found.constant]))
+    sound = all(np.abs(part).max(initial=0.0) <= np.exp(SAFE_EXPONENT) for part in parts)
     return found if sound else None
 
 
