@@ -45,7 +45,7 @@ def matrix(
         out = memory.empty(filler.shape, filler.dtype)
     else:
         check_out(out, filler.shape, filler.dtype)
-        if not out.flags.c_contiguous:
+        if not out.flags.c_contiguous or _overlaps(out, X) or _overlaps(out, Z):
             out[...] = matrix(program, X, None if square else Z, None, normalizers, self_start)
             return out
     if out.size == 0:
@@ -103,3 +103,7 @@ def _lower_and_mirror(filler: BlockFiller, out: np.ndarray) -> None:
 
     with single_threaded_blas(filler.uses_blas):
         run_tasks(task, len(blocks))
+
+
+def _overlaps(out: np.ndarray, samples: Samples) -> bool:
+    return isinstance(samples, np.ndarray) and np.may_share_memory(out, samples)
