@@ -222,10 +222,11 @@ def test_an_out_that_cannot_hold_the_result_is_refused(out, make):
         make()(X, out=out)
 
 
-def test_out_that_overlaps_the_samples_gets_the_right_values():
-    table = np.random.default_rng(3).normal(size=(6, 6))
-    expected = rbf()(table)
-    assert np.array_equal(rbf()(table, out=table), expected)
+@pytest.mark.parametrize("spec", ["laplacian(sigma=300.0)", "rbf(sigma=20.0)", "sne(sigma=20.0)"])
+def test_out_that_overlaps_the_samples_gets_the_right_values(spec):
+    table = np.random.default_rng(3).normal(size=(300, 300))
+    expected = kr.make_kernel(spec)(table)
+    assert np.array_equal(kr.make_kernel(spec)(table, out=table), expected)
 
 
 # no rows -------------------------------------------------------------------------------------------------------
