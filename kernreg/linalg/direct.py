@@ -140,12 +140,11 @@ def solve_block(kernel: CentredKernel, T: np.ndarray, gamma: float) -> BlockSolu
         c = kernel.project(inverse(r2 - gamma * (K.T @ r1)))
         return gamma * (r1 - K @ c), c
 
-    size = _column_norms(T)
     a, c = step(T, T)
     steps, residual = 0, np.inf
     while True:
         r1, r2 = T - kappa * a - K @ c, T - kappa * c - K.T @ a
-        now = float((np.maximum(_column_norms(r1), _column_norms(r2)) / size).max(initial=0.0))
+        now = max(_relative(r1, T), _relative(r2, T))
         if now >= 0.5 * residual:  # no longer improving
             break
         residual, best = now, (a, c)
@@ -177,12 +176,11 @@ def solve_block_or_spectrum(
 
 def _refined(kernel: CentredKernel, T: np.ndarray, inverse: Map, residual_of: Map) -> tuple[np.ndarray, float, int]:
     """Return the solution, its relative residual and the refinement steps: one, and more while they help."""
-    size = _column_norms(T)
     A = kernel.project(inverse(T))
     best, steps, smallest = A, 0, np.inf
     while True:
         r = residual_of(A)
-        now = float((_column_norms(r) / size).max(initial=0.0))
+        now = _relative(r, T)
         if now >= 0.5 * smallest:
             break
         smallest, best = now, A
@@ -193,9 +191,10 @@ def _refined(kernel: CentredKernel, T: np.ndarray, inverse: Map, residual_of: Ma
     return best, smallest, steps
 
 
-def _column_norms(T: np.ndarray) -> np.ndarray:
+def _relative(r: np.ndarray, T: np.ndarray) -> float:
+    """Return the largest ‖r‖/‖T‖ over columns (a zero column of T counts as one of norm 1)."""
     norms = np.linalg.norm(T, axis=0)
-    return np.where(norms > 0.0, norms, 1.0)
+    return float((np.linalg.norm(r, axis=0) / np.where(norms > 0.0, norms, 1.0)).max(initial=0.0))
 
 
 def _level(diagonal: np.ndarray) -> float:

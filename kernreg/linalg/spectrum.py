@@ -73,8 +73,8 @@ class SymmetricSpectrum:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             filters = 1.0 / (self.values[:, None] + 1.0 / gammas)
             coefficients = filters[:, :, None] * projected[:, None, :]
-        found = self.vectors @ coefficients.reshape(len(self.values), -1)
-        return np.ascontiguousarray(found.reshape(len(T), len(gammas), -1).transpose(1, 0, 2))
+        found = self.vectors @ coefficients.reshape(len(self.values), len(gammas) * T.shape[1])
+        return np.ascontiguousarray(found.reshape(len(T), len(gammas), T.shape[1]).transpose(1, 0, 2))
 
     def leave_one_out(self, solutions: np.ndarray, gammas: np.ndarray) -> np.ndarray:
         """Return y_i - f⁽⁻ⁱ⁾(x_i) for every γ, sample and class: â_i / (√w_i R_ii)."""
@@ -150,9 +150,9 @@ class BlockSpectrum:
         return self._expand(self.left, even + odd), self._expand(self.right, even - odd)
 
     def _expand(self, vectors: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        r, G, _ = coefficients.shape
-        found = vectors @ coefficients.reshape(r, -1)
-        return np.ascontiguousarray(found.reshape(len(vectors), G, -1).transpose(1, 0, 2))
+        r, G, columns = coefficients.shape
+        found = vectors @ coefficients.reshape(r, G * columns)
+        return np.ascontiguousarray(found.reshape(len(vectors), G, columns).transpose(1, 0, 2))
 
     def leave_one_out(
         self, T: np.ndarray, A: np.ndarray, C: np.ndarray, gammas: np.ndarray, damped: np.ndarray | None = None

@@ -1,0 +1,20 @@
+"""Solvers: one module for each method of the papers, each class a scikit-learn estimator.
+
+    ls_svm.py      LSSVC, LSSVR: least squares support vector machines, symmetric kernels
+    ask_ls.py      AsKLSClassifier, AsKLSRegressor: any kernel, two views
+    tuning.py      tune: kernel parameters and γ by exact leave-one-out
+    prediction.py  classifiers and regressors on top of
+    base.py        what the dual solvers share, with
+    systems.py       the dual systems, from a kernel matrix to coefficients
+    parameters.py    kernels inside estimators, γ, choices
+    samples.py       tables, indices, pairs
+    labels.py        one-vs-rest, one-vs-one
+
+May import: everything up to linalg. An ensembler is found by name, through the registry.
+"""
+
+from kernreg.solvers.ask_ls import AsKLSClassifier, AsKLSRegressor
+from kernreg.solvers.ls_svm import LSSVC, LSSVR
+from kernreg.solvers.tuning import TuneResult, tune
+
+__all__ = ["LSSVC", "LSSVR", "AsKLSClassifier", "AsKLSRegressor", "TuneResult", "tune"]

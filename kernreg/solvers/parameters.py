@@ -1,0 +1,86 @@
+"""Parameters of solvers: kernels inside estimators, γ in its three forms, choices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from kernreg.errors import KernregError, ParameterError
+from kernreg.kernels import Kernel, as_kernel
+
+
+class KernelParameters(BaseEstimator):
+    """An estimator with a parameter ``kernel`` whose own parameters are set as ``kernel__sigma``.
+
+    Kernels are immutable, so setting a parameter inside one puts a new kernel in its place. The kernel may be given as
+    a spec string, a family or a Kernel; the three behave the same in a grid search.
+    """
+
+    kernel: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with ``deep`` also those of the kernel (and of other estimators) inside."""
+        params = super().get_params(deep=False) if isinstance(self.kernel, type) else super().get_params(deep=deep)
+        if deep and not isinstance(self.kernel, Kernel):
+            try:
+                inner = as_kernel(self.kernel).get_params()
+            except (KernregError, TypeError):  # a kernel that does not exist is an error of fit, not of asking
+                inner = {}
+            params.update({f"kernel__{name}": value for name, value in inner.items()})
+        return params
+
+    def set_params(self, **params: Any) -> KernelParameters:
+        """Set parameters, those of the kernel as ``kernel__sigma``."""
+        inner = {name[len("kernel__") :]: params.pop(name) for name in list(params) if name.startswith("kernel__")}
+        super().set_params(**params)
+        if inner:
+            self.kernel = as_kernel(self.kernel).set_params(**inner)
+        return self
+
+
+def check_choice(name: str, value: Any, accepted: Sequence[str]) -> str:
+    """Return the value if it is one of the accepted strings.
+
+    >>> check_choice("on_pole", "damp", ("raise", "damp"))
+    'damp'
+    """
+    if isinstance(value, str) and value in accepted:
+        return value
+    raise ParameterError(f"{name}={value!r} is not accepted; give {' or '.join(map(repr, accepted))}")
+
+
+def check_gamma(gamma: Any) -> float | np.ndarray | None:
+    """Return one γ, a grid of them, or None for ``"loo"``, which leaves the grid to the data.
+
+    >>> check_gamma(2)
+    2.0
+    >>> check_gamma([0.1, 1]).tolist()
+    [0.1, 1.0]
+    """
+    if isinstance(gamma, str) and gamma == "loo":
+        return None
+    truth_value = isinstance(gamma, bool | np.bool_)
+    if isinstance(gamma, Real) and not truth_value:
+        value = float(gamma)
+        if 0.0 < value < np.inf and 1.0 / value > 0.0 and np.isfinite(1.0 / value):
+            return value
+    elif isinstance(gamma, list | tuple | np.ndarray) and np.size(gamma):
+        try:
+            grid = np.asarray(gamma, dtype=np.float64)
+        except (TypeError, ValueError):
+            grid = np.array([np.nan])
+        if grid.ndim == 1 and np.all((grid > 0.0) & (grid < np.inf)) and np.all(np.isfinite(1.0 / grid)):
+            return grid
+    raise ParameterError(
+        f"gamma={gamma!r} is not accepted; give a positive finite number, a sequence of such numbers to choose from by "
+        "leave-one-out, or 'loo' to choose from a grid fitted to the kernel matrix"
+    )
+
+
+def default_gammas(scale: float) -> np.ndarray:
+    """Return the grid of ``gamma="loo"``: 36 values, 1/γ from 10³ down to 10⁻⁴ times the scale of K̃'s spectrum."""
+    return np.logspace(-3.0, 4.0, 36) / (scale if scale > 0.0 else 1.0)

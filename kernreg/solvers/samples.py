@@ -1,0 +1,92 @@
+"""Samples as they enter a solver: tables, sample indices, pairs of tables, or whatever a feature map takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernreg.errors import DataError
+from kernreg.kernels import Kernel
+
+
+def input_kind(kernel: Kernel) -> str:
+    """Return what samples of a kernel are: ``"table"``, ``"index"`` or ``"any"`` (left to its feature map).
+
+    >>> from kernreg import make_kernel
+    >>> input_kind(make_kernel("rbf") + make_kernel("linear"))
+    'table'
+    """
+    if kernel.name == "compose":
+        return "any"
+    inner = [value for value in kernel.get_params(deep=False).values() if isinstance(value, Kernel)]
+    kinds = {input_kind(part) for part in inner}
+    if "any" in kinds:
+        return "any"
+    if "index" in kinds or getattr(kernel.family, "inputs", None) == "index":
+        return "index"
+    return "table"
+
+
+def check_samples(estimator: Any, X: Any, kernel: Kernel, *, reset: bool, name: str = "X") -> Any:
+    """Return one set of samples, checked in scikit-learn's way as far as the kernel's inputs allow it."""
+    kind = input_kind(kernel)
+    if kind == "any":
+        if np.ndim(X) < 1 and not sp.issparse(X):
+            raise DataError(f"{name} is {type(X).__name__}, not a collection of samples")
+        return X
+    if kind == "index":
+        if sp.issparse(X):
+            raise DataError(
+                f"{name} is sparse; the kernel {kernel.name!r} takes sample indices such as numpy.arange(n)"
+            )
+        index = np.asarray(X)
+        return validate_data(estimator, index[:, None] if index.ndim == 1 else index, reset=reset, dtype="numeric")
+    return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
+
+
+def check_pair(estimator: Any, X: tuple[Any, Any], kernel: Kernel, *, reset: bool) -> tuple[Any, Any]:
+    """Return source and target samples, as many of the one as of the other."""
+    source = check_samples(estimator, X[0], kernel, reset=reset, name="X[0]")
+    target = X[1]
+    if input_kind(kernel) == "index":
+        target = np.asarray(target).reshape(len(target), -1)
+    elif input_kind(kernel) == "table":
+        target = check_array(target, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X[1]")
+    if source.shape[0] != target.shape[0]:
+        raise DataError(
+            f"X is a pair of {source.shape[0]} source and {target.shape[0]} target samples; row i of both describes "
+            "sample i, so they must be as many"
+        )
+    return source, target
+
+
+def take(X: Any, rows: np.ndarray) -> Any:
+    """Return some rows of samples, of a pair from both sides."""
+    if isinstance(X, tuple):
+        return tuple(take(side, rows) for side in X)
+    return X[rows]
+
+
+def check_weights(sample_weight: Any, m: int) -> np.ndarray:
+    """Return m non-negative finite weights, not all zero; a number stands for m equal ones."""
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"sample_weight does not hold numbers: {error}") from None
+    weights = np.full(m, float(weights)) if weights.ndim == 0 else weights
+    if weights.shape != (m,):
+        raise DataError(f"sample_weight has shape {weights.shape}; give one weight for each of the {m} samples")
+    if not np.all(np.isfinite(weights)) or np.any(weights < 0):
+        raise DataError("sample_weight has negative or infinite entries or NaN; weights are finite and not negative")
+    if not np.any(weights > 0):
+        raise DataError("sample_weight is zero for every sample; at least one must be positive")
+    return weights
+
+
+def check_fitted(estimator: Any) -> None:
+    """Raise NotFittedError unless the estimator has been fitted."""
+    check_is_fitted(estimator, "dual_coef_")

@@ -1,0 +1,158 @@
+"""Tuning by exact leave-one-out: one decomposition for each kernel, every γ from it, no refits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from kernreg.config import get_config
+from kernreg.errors import ParameterError
+from kernreg.registry import get_registry, parse_spec
+
+
+@dataclass(frozen=True)
+class TuneResult:
+    """What `tune` found.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame or list of dict
+        One row for each combination tried, in the order tried: its parameters, the leave-one-out ``score`` and
+        ``squared_error``. A γ at a pole has the score -inf; a combination that failed has ``error`` set.
+    best_params : dict
+    best_score : float
+        The best leave-one-out score (accuracy, or R²).
+    best_estimator : estimator
+        The solver fitted to all samples with the best parameters.
+    """
+
+    table: Any
+    best_params: dict[str, Any]
+    best_score: float
+    best_estimator: Any
+
+
+def tune(solver: Any, grid: Mapping[str, Iterable[Any]], X: Any, y: Any, *, sample_weight: Any = None) -> TuneResult:
+    """Choose parameters of a solver by exact leave-one-out.
+
+    Parameters
+    ----------
+    solver : estimator or str
+        A solver of kernreg with leave-one-out (``ls-svm``, ``ls-svr``, ``ask-ls``, ``ask-lsr``), or its spec.
+    grid : mapping of str to iterable
+        Values to try for each parameter, as in a grid search: ``{"kernel__sigma": [0.5, 1, 2], "gamma": [1, 10]}``.
+        ``gamma`` may be left out (then the solver's own is used) or be ``"loo"``.
+    X, y, sample_weight
+        As for ``solver.fit``.
+
+    Returns
+    -------
+    TuneResult
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kernreg.solvers import LSSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = tune(LSSVC(), {"kernel__sigma": [1.0, 3.0], "gamma": [0.1, 1.0, 10.0]}, X, y)
+    >>> len(result.table)
+    6
+    >>> bool(result.best_score > 0.95)
+    True
+    """
+    solver = _as_solver(solver)
+    others, gammas = _split(solver, grid)
+    combinations = list(ParameterGrid(others))
+    rows: list[dict[str, Any]] = []
+    best: tuple[tuple[float, float], dict[str, Any]] | None = None
+    failure: Exception | None = None
+    with _progress(len(combinations)) as advance:
+        for combination in combinations:
+            candidate = clone(solver).set_params(**combination, gamma=gammas)
+            try:
+                candidate.fit(X, y, sample_weight=sample_weight)
+            except ParameterError as error:  # every γ at a pole, or a kernel parameter out of its domain
+                failure = error
+                rows.append(
+                    {**combination, "gamma": np.nan, "score": -np.inf, "squared_error": np.inf, "error": str(error)}
+                )
+                advance()
+                continue
+            path = candidate.loo_path_
+            for gamma, score, square in zip(path["gamma"], path["score"], path["squared_error"], strict=True):
+                rows.append(
+                    {**combination, "gamma": float(gamma), "score": float(score), "squared_error": float(square)}
+                )
+                if best is None or (score, -square) > best[0]:
+                    best = (float(score), -float(square)), {**combination, "gamma": float(gamma)}
+            advance()
+    if best is None:
+        raise ParameterError(f"no combination of the grid could be fitted; the last failure: {failure}") from failure
+    (score, _), params = best
+    estimator = clone(solver).set_params(**params).fit(X, y, sample_weight=sample_weight)
+    return TuneResult(_table(rows), params, score, estimator)
+
+
+def _as_solver(solver: Any) -> Any:
+    if isinstance(solver, str):
+        read = parse_spec(solver)
+        solver = get_registry("solver").get(read.name)(*read.args, **read.kwargs)
+    if not hasattr(type(solver), "loo_views_") or "gamma" not in solver.get_params(deep=False):
+        raise ParameterError(
+            f"{type(solver).__name__} has no exact leave-one-out to tune by; tune takes 'ls-svm', 'ls-svr', 'ask-ls' "
+            "and 'ask-lsr', and sklearn.model_selection.GridSearchCV any other estimator"
+        )
+    return solver
+
+
+def _split(solver: Any, grid: Mapping[str, Iterable[Any]]) -> tuple[dict[str, list[Any]], Any]:
+    """Return the grid without γ, and γ in a form that makes the solver take the leave-one-out path."""
+    if not isinstance(grid, Mapping):
+        raise ParameterError(
+            f"grid={grid!r} is not accepted; give a mapping such as {{'kernel__sigma': [0.5, 1, 2], 'gamma': [1, 10]}}"
+        )
+    known = set(solver.get_params())
+    unknown = [name for name in grid if name not in known]
+    if unknown and not any(name == "kernel" for name in grid):
+        raise ParameterError(
+            f"{type(solver).__name__} has no parameter {unknown[0]!r}; its parameters are {', '.join(sorted(known))}"
+        )
+    rest: dict[str, list[Any]] = {}
+    for name, values in grid.items():
+        if name == "gamma":
+            continue
+        rest[name] = [] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
+        if not rest[name]:
+            raise ParameterError(f"grid[{name!r}]={values!r} is not accepted; give a list of values to try")
+    gammas = grid.get("gamma", solver.gamma)
+    if isinstance(gammas, int | float | np.number):
+        gammas = [float(gammas)]
+    return rest, gammas if isinstance(gammas, str) else list(gammas)
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Any]:
+    """Yield a function to call after each combination; a bar is drawn on a terminal only."""
+    if not get_config().show_progress():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("tune", total=total)
+        yield lambda: bar.advance(task)
+
+
+def _table(rows: list[dict[str, Any]]) -> Any:
+    try:
+        import pandas as pd  # type: ignore[import-untyped]  # optional, and so are its stubs
+    except ImportError:
+        return rows
+    return pd.DataFrame(rows)
