@@ -1,0 +1,259 @@
+"""The gate to parallel work: many Python threads, forks, joblib, BLAS limits, and no place to cache anything."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import threading
+
+import joblib
+import naive
+import numpy as np
+import pytest
+import threadpoolctl
+
+import kernreg as kr
+from kernreg import kernel
+from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
+from kernreg.kernels.builtin import rbf, sne
+
+SPECS = ("rbf", "laplacian", "poly(c=0.5)", "sne", "t", "tanh(c=0.01)", "matern", "cauchy")
+X = np.random.default_rng(0).normal(size=(520, 64))
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_eight_threads_evaluating_different_kernels_at_once_get_what_one_gets():
+    expected = {spec: kr.make_kernel(spec)(X) for spec in SPECS}
+    barrier, wrong = threading.Barrier(len(SPECS)), []
+
+    def work(spec):
+        k = kr.make_kernel(spec)
+        barrier.wait()
+        for _ in range(3):
+            if not np.array_equal(k(X), expected[spec]):
+                wrong.append(spec)
+            v = k.operator(X) @ np.ones(520)
+            if not np.allclose(v, expected[spec].sum(axis=1), rtol=1e-9, atol=1e-9):
+                wrong.append(f"{spec} operator")
+
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        threads = [threading.Thread(target=work, args=(spec,)) for spec in SPECS]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert blas_threads() == before
+    assert wrong == []
+
+
+def test_a_kernel_first_compiled_by_many_threads_at_once():
+    @kernel(of="sqeuclidean")
+    def fresh(d2, a=1.0):
+        return 1.0 / (a + d2 * d2)
+
+    results = [None] * 6
+    barrier = threading.Barrier(6)
+
+    def work(i):
+        barrier.wait()
+        results[i] = fresh(a=2.0)(X[:50])
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    exact = naive.pairs(lambda x, z: 1 / (2 + naive.sqeuclidean(x, z) ** 2), X[:50])
+    assert naive.relative_error(results[0], exact) <= 1e-13
+    assert all(np.array_equal(K, results[0]) for K in results)
+
+
+def test_blas_threads_are_restored_after_a_result_and_after_an_error():
+    @kernel(of="blocks")
+    def fails(X, Z):
+        raise ZeroDivisionError("inside")
+
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        assert set(before) == {2}
+        rbf()(X)
+        assert blas_threads() == before
+        with pytest.raises(ZeroDivisionError, match="inside"):
+            fails()(X)
+        assert blas_threads() == before
+        with single_threaded_blas():
+            assert set(blas_threads()) == {1}
+            rbf()(X)
+            with single_threaded_blas():
+                pass
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before
+
+
+def test_kernels_called_inside_kernels():
+    @kernel(of="blocks", symmetric=True)
+    def nested(X, Z):
+        return rbf(sigma=8.0)(X, Z) + sne(sigma=8.0)(X, Z).sum()
+
+    assert nested()(X).shape == (520, 520)
+    with kr.config_context(threads=2):
+        assert np.array_equal(nested()(X), nested()(X))
+
+
+def test_tasks_run_once_each_and_the_first_error_is_raised():
+    done = []
+    with kr.config_context(threads=3):
+        run_tasks(done.append, 100)
+        assert sorted(done) == list(range(100))
+
+        def task(number):
+            assert thread_count() == 1  # a task starts no threads of its own
+            if number == 7:
+                raise LookupError(number)
+
+        with pytest.raises(LookupError, match="7"):
+            run_tasks(task, 50)
+        assert thread_count() == 3
+
+
+def test_threads_are_as_configured_and_as_before_afterwards():
+    before = thread_count()
+    with kr.config_context(threads=1):
+        assert thread_count() == 1
+        rbf()(X)
+    assert thread_count() == before
+
+
+def test_settings_reach_the_worker_threads():
+    seen = set()
+
+    @kernel(of="blocks")
+    def look(X, Z):
+        seen.add(kr.get_config().memory)
+        return np.zeros((len(X), len(Z)))
+
+    with kr.config_context(threads=2, memory=123_000_000):
+        look()(X)
+    assert seen == {123_000_000}
+
+
+def test_no_thread_is_left_behind():
+    before = threading.active_count()
+    with kr.config_context(threads=4):
+        rbf()(X)
+    assert threading.active_count() == before
+
+
+# other processes -----------------------------------------------------------------------------------------------
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+# Python warns of forks in processes with threads: the fork is what is tested, and no thread of ours is alive.
+fork_warning = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+
+
+@needs_fork
+@fork_warning
+def test_a_forked_child_evaluates_kernels():
+    expected = {spec: kr.make_kernel(spec)(X) for spec in ("rbf", "sne", "laplacian")}
+    child = os.fork()
+    if child == 0:  # nothing of pytest may run in the child
+        try:
+            with kr.config_context(threads=2):
+                right = all(np.array_equal(kr.make_kernel(spec)(X), K) for spec, K in expected.items())
+            os._exit(0 if right else 3)
+        except BaseException:
+            os._exit(4)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert np.array_equal(rbf()(X), expected["rbf"])
+
+
+@needs_fork
+@fork_warning
+def test_a_child_forked_while_blas_is_held_gets_its_threads_back():
+    with threadpoolctl.threadpool_limits(2, user_api="blas"), single_threaded_blas():
+        child = os.fork()
+        if child == 0:
+            try:
+                os._exit(0 if set(blas_threads()) == {2} and rbf()(X).shape == (520, 520) else 3)
+            except BaseException:
+                os._exit(4)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@needs_fork
+@fork_warning
+def test_multiprocessing_by_fork():
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        results = pool.map(rbf(sigma=3.0), [X[:100], X[100:300]])
+    assert np.array_equal(results[0], rbf(sigma=3.0)(X[:100]))
+    assert np.array_equal(results[1], rbf(sigma=3.0)(X[100:300]))
+
+
+def test_joblib_workers_evaluate_built_in_and_local_kernels():
+    @kernel(of="sqeuclidean", symmetric=True)
+    def local(d2, sigma=1.0):
+        return sigma / (sigma + d2)
+
+    kernels = [rbf(sigma=3.0), local(sigma=5.0), sne(sigma=4.0)]
+    results = joblib.Parallel(n_jobs=2, backend="loky")(joblib.delayed(_evaluate)(k, X) for k in kernels)
+    for k, (K, seen) in zip(kernels, results, strict=True):
+        assert np.array_equal(K, k(X))
+        assert seen == repr(k)
+
+
+def _evaluate(k, X):
+    return k(X), repr(k)
+
+
+# nothing can be kept on disk -----------------------------------------------------------------------------------
+
+SMALL = """
+    import json, sys, warnings
+    import numpy as np
+    import kernreg as kr
+    from kernreg.engine import cache
+    X = np.arange(12.0).reshape(4, 3) / 7 + 0.1
+    values = {spec: kr.make_kernel(spec)(X).tolist() for spec in SPECS}
+    problem = str(cache.describe()["cache problem"])
+    print(json.dumps({"values": values, "cache": cache.statistics(), "problem": problem}))
+"""
+
+
+def test_a_cache_directory_that_cannot_be_made_leaves_kernels_uncached(fresh_python, tmp_path):
+    (tmp_path / "file").write_text("a file is where the directory would be")
+    code = SMALL.replace("SPECS", "['rbf']")
+    found = fresh_python(code, KERNREG_CACHE_DIR=tmp_path / "file" / "cache")
+    table = np.arange(12.0).reshape(4, 3) / 7 + 0.1
+    np.testing.assert_allclose(found["values"]["rbf"], rbf()(table), rtol=1e-14)
+    assert found["cache"]["hits"] == 0
+    assert found["problem"] != "None"
+
+
+def test_kernels_work_without_compilation(fresh_python):
+    specs = ["rbf", "laplacian", "poly", "sne", "matern", "chi2", "kl-gaussian"]
+    found = fresh_python(SMALL.replace("SPECS", repr(specs[:-1])), NUMBA_DISABLE_JIT=1)["values"]
+    table = np.arange(12.0).reshape(4, 3) / 7 + 0.1
+    for spec in specs[:-1]:
+        np.testing.assert_allclose(found[spec], kr.make_kernel(spec)(table), rtol=1e-13, atol=1e-300)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="spawn is the only way there, and joblib's")
+@pytest.mark.parametrize("layer", ["workqueue", "omp"])
+def test_numbas_threading_layer_does_not_matter(fresh_python, layer):
+    code = """
+        import json, threading
+        import numpy as np
+        import kernreg as kr
+        X = np.random.default_rng(0).normal(size=(600, 5))
+        results = []
+        threads = [threading.Thread(target=lambda: results.append(kr.make_kernel("rbf")(X))) for _ in range(4)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        print(json.dumps(all(np.array_equal(K, results[0]) for K in results) and len(results) == 4))
+    """
+    assert fresh_python(code, NUMBA_THREADING_LAYER=layer) is True
