@@ -1,0 +1,73 @@
+"""What the ensemblers here share. Third parties may inherit from it, or only follow the protocol."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from kernreg.ensemblers.views import Targets, Views, check_views, targets
+
+
+class Ensembler(BaseEstimator):
+    """Base of ensemblers: checks views and targets, remembers their names and shape.
+
+    A subclass defines ``_learn(views, targets)`` and ``_combine(views)``; both get checked views, ordered by name.
+
+    Attributes
+    ----------
+    uses_targets : bool
+        Class attribute. Whether fit learns from the values of views and targets. Where it is False a solver need not
+        compute leave-one-out views to fit the ensembler.
+    idempotent : bool
+        Class attribute. Whether merging copies of one view gives that view; the conformance kit holds it to that.
+    view_names_ : tuple of str
+        Names of the views seen in fit.
+    """
+
+    uses_targets: ClassVar[bool] = True
+    idempotent: ClassVar[bool] = False
+
+    def _learn(self, views: Views, goal: Targets) -> None:
+        raise NotImplementedError
+
+    def _combine(self, views: Views) -> np.ndarray:
+        raise NotImplementedError
+
+    def fit(self, views: Any, y: Any) -> Any:
+        """Learn how to merge.
+
+        Parameters
+        ----------
+        views : dict of str to array of shape (n,) or (n, C)
+            Decision values of samples that the views were not fitted to: leave-one-out or out-of-fold values.
+        y : array
+            Labels ±1 for views (n,), class codes 0 … C-1 for views (n, C), or real targets in the shape of a view.
+
+        Returns
+        -------
+        self
+        """
+        checked = check_views(views)
+        shape = next(iter(checked.values())).shape
+        goal = targets(y, shape)
+        self._learn(checked, goal)
+        self.view_names_ = tuple(checked)
+        self._shape = shape[1:]
+        return self
+
+    def merge(self, views: Any) -> np.ndarray:
+        """Return the merged decision values, in the shape of one view.
+
+        Parameters
+        ----------
+        views : dict of str to array of shape (n,) or (n, C)
+            The same views as in fit, of any samples.
+        """
+        return self._combine(self._checked(views))
+
+    def _checked(self, views: Any) -> Views:
+        check_is_fitted(self)
+        return check_views(views, self.view_names_, self._shape)
