@@ -160,12 +160,16 @@ def _references(function: Any) -> Iterator[tuple[str, Any]]:
                 modules.append(value)
             else:
                 yield name, value
-    for module in modules:
+    for module in modules:  # grows while it is walked: package.module.function is two attributes away
         if module.__name__.split(".")[0] in ("numpy", "math", "numba"):
             continue  # their versions are in the directory name or do not matter
         for name in names:
-            if hasattr(module, name):
-                yield f"{module.__name__}.{name}", getattr(module, name)
+            value = getattr(module, name, None)
+            if isinstance(value, types.ModuleType):
+                if value not in modules:
+                    modules.append(value)
+            elif hasattr(module, name):
+                yield f"{module.__name__}.{name}", value
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents
