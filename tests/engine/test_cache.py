@@ -1,0 +1,193 @@
+"""The disk cache, seen from fresh processes: nothing is compiled twice, and nothing stale is ever used."""
+
+from __future__ import annotations
+
+import textwrap
+
+import numpy as np
+import pytest
+
+from kernreg.engine import cache
+
+PLUGIN = """
+    from kernreg import kernel
+    from kernreg.jit import exp
+    from my_helpers import halved
+    import my_package.inner
+
+    FACTOR = 1.0
+
+    def scaled(d2, sigma):
+        return halved(d2) * FACTOR / sigma
+
+    def weighted(x, z):
+        return my_package.inner.weight(x) * abs(x - z)
+
+    @kernel(of="sqeuclidean", symmetric=True)
+    def mine(d2, sigma=1.0):
+        return exp(-scaled(d2, sigma))
+
+    @kernel(of=weighted)
+    def other(total):
+        return total
+"""
+HELPERS = """
+    def halved(value):
+        return value / 2.0
+"""
+INNER = """
+    from numba import njit
+
+    @njit
+    def weight(x):
+        return x + 1.0
+"""
+RUN = """
+    import json
+    import numpy as np
+    import kernreg as kr
+    from kernreg.engine import cache
+    import my_plugin
+    X = np.array([[0.0], [1.0], [3.0]])
+    values = [my_plugin.mine(sigma=2.0)(X).tolist(), my_plugin.other()(X).tolist()]
+    values.append(kr.make_kernel("rbf(sigma=2.0)")(X).tolist())
+    values.append(kr.make_kernel("sne(sigma=2.0)")(X).tolist())
+    print(json.dumps({"values": values, **cache.statistics()}))
+"""
+X = np.array([[0.0], [1.0], [3.0]])
+D2 = (X - X.T) ** 2
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A folder with a plugin, its helpers and a cache of their own; write(name, text) edits one."""
+    folder = tmp_path_factory.mktemp("project")
+
+    def write(name, text):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(textwrap.dedent(text))
+
+    write("my_plugin.py", PLUGIN)
+    write("my_helpers.py", HELPERS)
+    write("my_package/__init__.py", "")
+    write("my_package/inner.py", INNER)
+    return folder, write
+
+
+def test_second_process_compiles_nothing_and_edits_are_seen_at_any_depth(fresh_python, project, tmp_path):
+    folder, write = project
+
+    def run():
+        # Editing within one second and to the same length would fool the time stamps of .pyc files.
+        return fresh_python(RUN, cwd=folder, PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE=1, KERNREG_CACHE_DIR=tmp_path)
+
+    first = run()
+    assert first["misses"] > 0
+    np.testing.assert_allclose(first["values"][0], np.exp(-D2 / 4), rtol=1e-14)
+    np.testing.assert_allclose(first["values"][1], (X + 1) * abs(X - X.T), rtol=1e-14)
+
+    second = run()
+    assert second["misses"] == 0
+    assert second["hits"] > 0
+    assert second["values"] == first["values"]
+
+    write("my_helpers.py", HELPERS.replace("2.0", "4.0"))  # a function of another module
+    edited = run()
+    assert edited["misses"] > 0
+    np.testing.assert_allclose(edited["values"][0], np.exp(-D2 / 8), rtol=1e-14)
+    assert edited["values"][1:] == first["values"][1:]
+
+    write("my_plugin.py", PLUGIN.replace("FACTOR = 1.0", "FACTOR = 3.0"))  # a number of the module
+    edited = run()
+    np.testing.assert_allclose(edited["values"][0], np.exp(-3 * D2 / 8), rtol=1e-14)
+
+    write("my_package/inner.py", INNER.replace("x + 1.0", "x + 2.0"))  # a jitted function two attributes away
+    edited = run()
+    np.testing.assert_allclose(edited["values"][1], (X + 2) * abs(X - X.T), rtol=1e-14)
+
+    again = run()
+    assert again["misses"] == 0
+    assert again["values"] == edited["values"]
+
+
+def test_a_script_run_twice_compiles_once(fresh_python, tmp_path):
+    script = tmp_path / "script.py"
+    text = """
+        import json
+        import numpy as np
+        from kernreg import kernel
+        from kernreg.engine import cache
+        from kernreg.jit import exp
+
+        def steepness():
+            return 2.0
+
+        @kernel(of="l1", symmetric=True)
+        def mine(l1, sigma=1.0):
+            return exp(-l1 * steepness() / sigma)
+
+        if __name__ == "__main__":
+            import pickle
+            X = np.array([[0.0], [1.0], [3.0]])
+            k = pickle.loads(pickle.dumps(mine(sigma=4.0)))
+            print(json.dumps({"K": k(X).tolist(), "same": k == mine(sigma=4.0), **cache.statistics()}))
+    """
+    script.write_text(textwrap.dedent(text))
+    first, second = (fresh_python(script, KERNREG_CACHE_DIR=tmp_path / "cache") for _ in range(2))
+    np.testing.assert_allclose(first["K"], np.exp(-abs(X - X.T) / 2), rtol=1e-14)
+    assert first["same"]
+    assert first["misses"] > 0
+    assert (second["misses"], second["hits"] > 0) == (0, True)
+    assert second["K"] == first["K"]
+    script.write_text(textwrap.dedent(text.replace("return 2.0", "return 4.0")))
+    edited = fresh_python(script, KERNREG_CACHE_DIR=tmp_path / "cache")
+    np.testing.assert_allclose(edited["K"], np.exp(-abs(X - X.T)), rtol=1e-14)
+
+
+# fingerprints --------------------------------------------------------------------------------------------------
+
+
+def variants(source, *edits):
+    """The function f of the source, and of the source after each edit."""
+    made = []
+    for edit in (None, *edits):
+        names = {}
+        exec(textwrap.dedent(source if edit is None else source.replace(*edit)), names)
+        made.append(names["f"])
+    return made
+
+
+@pytest.mark.parametrize(
+    ("source", "edit"),
+    [
+        ("def f(x): return x + 1.0", ("1.0", "2.0")),
+        ("def f(x): return x + 1.0", ("+", "-")),
+        ("def f(x, a=1.0): return x + a", ("1.0", "2.0")),
+        ("def f(x, *, a=1.0): return x + a", ("1.0", "2.0")),
+        ("A = 1.0\ndef f(x): return x + A", ("1.0", "2.0")),
+        ("A = (1.0, 2)\ndef f(x): return x + A[0]", ("1.0", "2.0")),
+        ("import numpy as np\nA = np.array([1.0])\ndef f(x): return x + A[0]", ("[1.0]", "[2.0]")),
+        ("def g(x): return x\ndef f(x): return g(x)", ("return x\n", "return -x\n")),
+        ("def h(x): return x\ndef g(x): return h(x)\ndef f(x): return g(x)", ("return x\n", "return -x\n")),
+        ("def make(a):\n    def f(x): return x + a\n    return f\nf = make(1.0)", ("1.0", "2.0")),
+        ("def f(x):\n    g = lambda y: y + 1.0\n    return g(x)", ("1.0", "2.0")),
+        ("import math\ndef f(x): return math.sin(x)", ("sin", "cos")),
+        ("from math import sin as s\ndef f(x): return s(x)", ("import sin", "import cos")),
+        ("from kernreg.jit import exp as e\ndef f(x): return e(x)", ("import exp", "import log")),
+        ("def f(x): return 1 if x in (1, 2) else 0", ("(1, 2)", "(1, 3)")),
+    ],
+)
+def test_fingerprints_change_with_what_a_function_computes(source, edit):
+    before, same, after = variants(source, ("", ""), edit)
+    assert cache.fingerprint(before) == cache.fingerprint(same)
+    assert cache.fingerprint(before) != cache.fingerprint(after)
+
+
+def test_fingerprints_do_not_change_with_the_place_of_a_function():
+    here, moved = variants("def f(x): return x + 1.0", ("def", "\n\n\ndef"))
+    assert cache.fingerprint(here) == cache.fingerprint(moved)
+
+
+def test_functions_that_call_themselves_have_a_fingerprint():
+    (f,) = variants("def f(n): return 1 if n < 2 else n * f(n - 1)")
+    assert len(cache.fingerprint(f)) == 64
