@@ -9,15 +9,17 @@ from __future__ import annotations
 import threading
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
 import numpy as np
+from numba.core.errors import NumbaError
 from numba.extending import register_jitable
 
 from kernreg.engine import cache
-from kernreg.errors import PerformanceWarning
+from kernreg.errors import EngineError, ParameterError, PerformanceWarning
 from kernreg.jit import fingerprint as jit_fingerprint
 from kernreg.jit import wide
 
@@ -32,6 +34,7 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _lock = threading.RLock()
 _compiled: dict[Any, Any] = {}
 _registered: set[int] = set()
+_warned: list[Any] = []  # the functions themselves: an id may be used again
 
 
 def compiled(
@@ -47,13 +50,9 @@ def compiled(
             for function in functions:
                 _make_callable_from_numba(function)
             dispatcher = numba.njit(**OPTIONS, fastmath=fastmath)(factory(*functions))
-            if any(_is_dispatcher(function) for function in functions):
-                warnings.warn(
-                    f"the kernel {name!r} is made of an already jitted function: it works, but is compiled again in "
-                    "every process. Give the plain function to `kernel` to have it cached",
-                    PerformanceWarning,
-                    stacklevel=2,
-                )
+            jitted = [function for function in functions if _is_dispatcher(function)]
+            if jitted:
+                _warn_once(name, jitted)
             else:
                 digest = cache.fingerprint(factory(*functions), jit_fingerprint(), repr(sorted(fastmath)))
                 cache.enable(dispatcher, f"{name}-{factory.__name__.removeprefix('make_')}", digest)
@@ -64,7 +63,39 @@ def compiled(
 def typed_parameters(parameters: tuple[Any, ...], dtype: np.dtype) -> tuple[Any, ...]:
     """Return the parameters as numbers of the precision that the function is to run in; integers stay integers."""
     real = np.float32 if dtype == np.float32 else float
-    return tuple(int(p) if isinstance(p, int | np.integer) else real(p) for p in parameters)
+    try:
+        return tuple(int(p) if isinstance(p, int | np.integer) else real(p) for p in parameters)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"the parameters {parameters!r} are not all numbers, and compiled kernel functions take numbers only. "
+            "Choose by an integer, or write the kernel with of='blocks', whose function may take anything"
+        ) from None
+
+
+@contextmanager
+def compilation_errors(name: str) -> Iterator[None]:
+    """Say which kernel it is whose function Numba cannot compile."""
+    try:
+        yield
+    except NumbaError as cause:
+        reason = next((line.strip() for line in str(cause).splitlines() if "Untyped" in line or "Unknown" in line), "")
+        raise EngineError(
+            f"the function of kernel {name!r} cannot be compiled. {reason or str(cause).splitlines()[0]} "
+            "A kernel function computes with numbers: it may call the functions of kernreg.jit and math, and plain "
+            "functions that do the same; for anything else write the kernel with of='blocks'"
+        ) from cause
+
+
+def _warn_once(name: str, jitted: list[Any]) -> None:
+    if all(any(function is known for known in _warned) for function in jitted):
+        return
+    _warned.extend(jitted)
+    warnings.warn(
+        f"the kernel {name!r} is made of an already jitted function: it works, but is compiled again in every process. "
+        "Give the plain function to `kernel` to have it cached",
+        PerformanceWarning,
+        stacklevel=3,
+    )
 
 
 def make_epilogue(function: Callable[..., Any]) -> Callable[..., None]:
@@ -132,7 +163,6 @@ def _make_callable_from_numba(function: Any) -> None:
 
 
 def _known_to_numba(function: Any) -> bool:
-    from numba.core.errors import NumbaError
     from numba.core.registry import cpu_target
 
     cpu_target.typing_context.refresh()

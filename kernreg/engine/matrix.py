@@ -8,6 +8,7 @@ from kernreg.engine import memory
 from kernreg.engine.arrays import Samples, check_out
 from kernreg.engine.blocks import BlockFiller
 from kernreg.engine.budget import check_fits
+from kernreg.engine.compile import compilation_errors
 from kernreg.engine.normalise import normalized_rows, scaled_blocks
 from kernreg.engine.program import Program
 from kernreg.engine.statistics import BLOCK
@@ -50,17 +51,18 @@ def matrix(
             return out
     if out.size == 0:
         return out
-    if program.normalize:
-        if normalizers is None:
-            normalized_rows(filler, out, self_start)
+    with compilation_errors(program.name):
+        if program.normalize:
+            if normalizers is None:
+                normalized_rows(filler, out, self_start)
+            else:
+                scaled_blocks(filler, out, normalizers, self_start)
+        elif square and program.symmetric:
+            _lower_and_mirror(filler, out)
+        elif filler.sparse:
+            _all_strips(filler, out)
         else:
-            scaled_blocks(filler, out, normalizers, self_start)
-    elif square and program.symmetric:
-        _lower_and_mirror(filler, out)
-    elif filler.sparse:
-        _all_strips(filler, out)
-    else:
-        _all_blocks(filler, out)
+            _all_blocks(filler, out)
     return out
 
 

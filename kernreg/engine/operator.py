@@ -9,6 +9,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import Samples, check_pair
 from kernreg.engine.blocks import BlockFiller
+from kernreg.engine.compile import compilation_errors
 from kernreg.engine.normalise import row_normalizers
 from kernreg.engine.products import product
 from kernreg.engine.program import Program
@@ -38,7 +39,9 @@ class KernelOperator(LinearOperator):
         check_pair(X, Z)
         self._self_start = self_start
         self._normalizers = normalizers
-        self._separable = separable(program, X, Z, normalizers)
+        self._name = program.name
+        with compilation_errors(program.name):
+            self._separable = separable(program, X, Z, normalizers)
         self.form = "blocks" if self._separable is None else "separable"
         self._filler: BlockFiller | None = None
         dtype = np.dtype(np.float64)
@@ -46,7 +49,8 @@ class KernelOperator(LinearOperator):
             self._filler = BlockFiller(program, X, Z)
             dtype = self._filler.dtype
             if program.normalize and normalizers is None:
-                self._normalizers = row_normalizers(self._filler, self_start)
+                with compilation_errors(program.name):
+                    self._normalizers = row_normalizers(self._filler, self_start)
         # The stubs of scipy do not know the constructor that subclasses call.
         super().__init__(dtype=dtype, shape=(X.shape[0], Z.shape[0]))  # type: ignore[call-arg]
 
@@ -62,13 +66,14 @@ class KernelOperator(LinearOperator):
             result = self._separable.product(columns, adjoint=adjoint)
         else:
             assert self._filler is not None
-            result = product(
-                self._filler,
-                columns,
-                adjoint=adjoint,
-                normalizers=self._normalizers,
-                self_start=self._self_start,
-            )
+            with compilation_errors(self._name):
+                result = product(
+                    self._filler,
+                    columns,
+                    adjoint=adjoint,
+                    normalizers=self._normalizers,
+                    self_start=self._self_start,
+                )
         return result.reshape((result.shape[0], *V.shape[1:]))
 
     def _matvec(self, x: Any) -> np.ndarray:
