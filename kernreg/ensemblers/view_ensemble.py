@@ -55,7 +55,8 @@ class ViewEnsemble(ClassifierMixin, _BaseComposition, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray
-    solvers_ : list of (name, fitted solver)
+    solvers_ : list of (name, models)
+        The fitted models of each solver, a list: one, or one for each fold with ``refit=False``.
     ensembler_ : ensembler
     weights_ : dict
         The ensembler's weights, where it has any; views are named ``name.view``, or ``name`` if it is the only one.
@@ -130,22 +131,15 @@ class ViewEnsemble(ClassifierMixin, _BaseComposition, BaseEstimator):
             )
         ensembler = make_ensembler(self.ensembler)
         self.ensembler_ = clone(ensembler) if hasattr(ensembler, "get_params") else ensembler
-        self.solvers_, self.learnt_from_ = [], {}
-        self._fold_models: dict[str, list[Any]] = {}
+        self.solvers_: list[tuple[str, list[Any]]] = []
+        self.learnt_from_: dict[str, str] = {}
         views: Views = {}
         for name, solver in solvers:
-            fitted = solver if self.prefit else clone(solver).fit(X, y)
-            self.solvers_.append((name, fitted))
-            how = self._source_of(fitted)
-            if how == "loo":
-                found = dict(fitted.loo_views_)
-            elif how == "folds":
-                found = self._out_of_fold(name, solver, X, y, codes)
-            else:
-                found = _views_of(fitted, X)
+            models, found, how = self._fit_one(solver, X, y, codes)
+            self.solvers_.append((name, models))
             self.learnt_from_[name] = how
             views.update(self._named(name, found, len(y)))
-        first = self.solvers_[0][1]
+        first = self.solvers_[0][1][0]
         for attribute in ("n_features_in_", "feature_names_in_"):
             if hasattr(first, attribute):
                 setattr(self, attribute, getattr(first, attribute))
@@ -167,23 +161,31 @@ class ViewEnsemble(ClassifierMixin, _BaseComposition, BaseEstimator):
             raise ParameterError(f"the solver name {wrong[0]!r} is not a string, or is given twice, or holds '__'")
         return [(name, make_solver(solver)) for name, solver in pairs]
 
-    def _source_of(self, solver: Any) -> str:
-        if not getattr(self.ensembler_, "uses_targets", True):
-            return "training"
-        # Asked of the class: the attribute itself may be computed when it is first looked at.
-        has_loo = hasattr(type(solver), "loo_views_") or "loo_views_" in vars(solver)
+    def _fit_one(self, solver: Any, X: Any, y: np.ndarray, codes: np.ndarray) -> tuple[list[Any], Views, str]:
+        """Return the models of one solver, its views of samples left out, and how these were had."""
+        learns = getattr(self.ensembler_, "uses_targets", True)
+        if (
+            learns
+            and not self.prefit
+            and (self.learn_from == "folds" or (self.learn_from == "auto" and not self.refit))
+        ):
+            models, found = self._out_of_fold(solver, X, y, codes)
+            return [clone(solver).fit(X, y)] if self.refit else models, found, "folds"
+        model = solver if self.prefit else clone(solver).fit(X, y)
+        if not learns:
+            return [model], _views_of(model, X), "training"
+        # Asked of the class first: where it is a property it is computed when looked at.
+        has_loo = hasattr(type(model), "loo_views_") or hasattr(model, "loo_views_")
         if self.learn_from == "loo" and not has_loo:
-            raise ParameterError(
-                f"learn_from='loo', but {type(solver).__name__} has no loo_views_; use 'folds' or 'auto'"
-            )
-        if self.learn_from == "loo":
-            return "loo"
+            raise ParameterError(f"{type(model).__name__} has no loo_views_; use learn_from='folds' or 'auto'")
+        if has_loo and (self.learn_from == "loo" or not self.prefit):
+            return [model], dict(model.loo_views_), "loo"
         if self.prefit:
-            return "given"
-        return "loo" if has_loo and self.learn_from == "auto" and self.refit else "folds"
+            return [model], _views_of(model, X), "given"
+        return [model], self._out_of_fold(solver, X, y, codes)[1], "folds"
 
-    def _out_of_fold(self, name: str, solver: Any, X: Any, y: np.ndarray, codes: np.ndarray) -> Views:
-        """Return the views of every sample by a model that was not fitted to it."""
+    def _out_of_fold(self, solver: Any, X: Any, y: np.ndarray, codes: np.ndarray) -> tuple[list[Any], Views]:
+        """Return the models of the folds, and the views of every sample by the one that was not fitted to it."""
         found: Views = {}
         seen = np.zeros(len(y), dtype=bool)
         models = []
@@ -198,9 +200,7 @@ class ViewEnsemble(ClassifierMixin, _BaseComposition, BaseEstimator):
             seen[test] = True
         if not seen.all():
             raise DataError("the folds of cv leave out samples; every sample must be in one test set")
-        if not self.refit:
-            self._fold_models[name] = models
-        return found
+        return models, found
 
     def _named(self, name: str, views: Views, n: int) -> Views:
         shape = (n,) if len(self.classes_) == 2 else (n, len(self.classes_))
@@ -224,8 +224,7 @@ class ViewEnsemble(ClassifierMixin, _BaseComposition, BaseEstimator):
         """Return the views of all solvers, by name."""
         check_is_fitted(self, "ensembler_")
         views: Views = {}
-        for name, solver in self.solvers_:
-            models = self._fold_models.get(name, [solver])
+        for name, models in self.solvers_:
             found = [_views_of(model, X) for model in models]
             mean = {view: np.mean([each[view] for each in found], axis=0) for view in found[0]}
             views.update(self._named(name, mean, len(next(iter(mean.values())))))

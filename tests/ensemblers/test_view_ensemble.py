@@ -122,7 +122,7 @@ def test_fitted_solvers_are_taken_as_they_are(data):
     first, second = slice(0, 90), slice(90, None)
     solvers = [(name, clone(solver).fit(X[first], y[first])) for name, solver in SOLVERS]
     ensemble = ViewEnsemble(solvers, ensembler="best", prefit=True).fit(X[second], y[second])
-    assert ensemble.solvers_[0][1] is solvers[0][1]
+    assert ensemble.solvers_[0][1][0] is solvers[0][1]
     assert set(ensemble.learnt_from_.values()) == {"given"}
     own = ViewEnsemble(solvers[:1], ensembler="best", prefit=True, learn_from="loo").fit(X[first], y[first])
     assert own.learnt_from_ == {"two": "loo"}
@@ -181,6 +181,15 @@ def test_wrong_parameters_are_refused(ensemble, error, message):
 def test_one_class_is_refused():
     with pytest.raises(DataError, match="one class only"):
         ViewEnsemble([("a", RidgeClassifier())]).fit(np.eye(4), np.zeros(4))
+
+
+def test_solvers_by_spec_are_merged_by_leave_one_out_views():
+    X, y = load_iris(return_X_y=True)
+    specs = [("sne", "ask-ls(kernel='sne(sigma=1.0)', gamma=0.5)"), ("rbf", "ls-svm(kernel='rbf(sigma=2.0)')")]
+    ensemble = ViewEnsemble(specs, ensembler="stack(method='logistic')").fit(X[::2], y[::2])
+    assert ensemble.learnt_from_ == {"sne": "loo", "rbf": "loo"}
+    assert sorted(ensemble.weights_) == ["rbf", "sne.source", "sne.target"]
+    assert ensemble.score(X[1::2], y[1::2]) > 0.9
 
 
 @parametrize_with_checks(
