@@ -1,0 +1,228 @@
+"""Landmarks: which p of the n samples stand for all of them in Nyström approximations and preconditioners.
+
+Every method is repeatable (``random_state``) and bounded: where n is large, the methods that look at the samples choose
+among a uniform pool of candidates, so that their cost does not depend on n.
+
+=============  ====================================================================================================
+``uniform``    every sample with the same probability
+``kmeans++``   far from the samples already taken, in the features (squared distance sampling)
+``entropy``    the subset with the largest quadratic Rényi entropy -log(1/p² Σ_ij k(x_i, x_j)), by improving swaps:
+               the choice of fixed-size LS-SVM
+``leverage``   with probability proportional to approximate ridge leverage scores, the weight a sample has in its own
+               regularised fit
+an array       these indices
+=============  ====================================================================================================
+
+References
+----------
+Suykens, Van Gestel, De Brabanter, De Moor & Vandewalle, Least squares support vector machines, 2002, chapter 6
+(entropy). Arthur & Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007. Alaoui & Mahoney, Fast
+randomized kernel ridge regression with statistical guarantees, NeurIPS 2015 (leverage).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from kernreg.config import memory_budget
+from kernreg.errors import ParameterError
+from kernreg.kernels.base import Kernel
+
+METHODS = ("uniform", "kmeans++", "entropy", "leverage")
+
+
+def choose_landmarks(
+    kernel: Kernel,
+    X: Any,
+    n_landmarks: int | None = None,
+    method: Any = "uniform",
+    *,
+    Z: Any = None,
+    random_state: Any = None,
+    pool_size: int | None = None,
+    max_swaps: int | None = None,
+) -> np.ndarray:
+    """Return the indices of the landmarks, ascending and all different.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Used by ``"entropy"`` and ``"leverage"``; row normalisation is that of the whole K(X, Z).
+    X : array or CSR
+        Samples in rows.
+    n_landmarks : int, optional
+        How many (p); may be left out where indices are given.
+    method : {"uniform", "kmeans++", "entropy", "leverage"} or array of int
+        How they are chosen, or the indices themselves.
+    Z : array or CSR, optional
+        Second features of the same samples, for kernels of two spaces.
+    random_state : int, numpy Generator or RandomState, optional
+        The same seed gives the same landmarks.
+    pool_size : int, optional
+        How many candidates are drawn before the method looks at them.
+    max_swaps : int, optional
+        Bound on the swaps of ``"entropy"``, 10 p by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernreg.kernels.builtin import rbf
+    >>> X = np.array([[0.0], [0.1], [5.0], [5.1]])
+    >>> indices = choose_landmarks(rbf(sigma=1.0), X, 2, "entropy", random_state=0)
+    >>> sorted(int(X[i, 0] > 2) for i in indices)  # one of each pair
+    [0, 1]
+    """
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if not isinstance(method, str):
+        return _given(method, n, n_landmarks)
+    if method not in METHODS:
+        accepted = ", ".join(map(repr, METHODS))
+        raise ParameterError(f"landmarks={method!r}; accepted are {accepted}, or an array of sample indices")
+    if n_landmarks is None or not 1 <= n_landmarks <= n:
+        raise ParameterError(f"n_landmarks={n_landmarks!r}; with {n} samples an integer from 1 to {n} is accepted")
+    rng = generator(random_state)
+    if method == "uniform" or n_landmarks == n:
+        return np.sort(rng.choice(n, n_landmarks, replace=False))
+    pool = _pool(n, n_landmarks, method, pool_size, rng)
+    if method == "kmeans++":
+        chosen = _plus_plus(kernel, X[pool], n_landmarks, rng)
+    elif method == "entropy":
+        bound, Z = anchored(kernel, X, Z), X if Z is None else Z
+        chosen = _entropy(bound(X[pool], Z[pool]), n_landmarks, 10 * n_landmarks if max_swaps is None else max_swaps)
+    else:
+        bound, Z = anchored(kernel, X, Z), X if Z is None else Z
+        scores = _leverage(bound, X[pool], Z[pool], min(len(pool), max(100, n_landmarks // 2)), rng)
+        chosen = _weighted_choice(scores, n_landmarks, rng)
+    return np.sort(pool[chosen])
+
+
+def anchored(kernel: Kernel, X: Any, Z: Any = None) -> Kernel:
+    """Return the kernel with the reference set that k(X, Z) takes, so that parts of K(X, Z) may be evaluated."""
+    return kernel._anchored(*kernel._sample_pair(X, Z))
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return a numpy Generator from a seed, a Generator or scikit-learn's kind of random state."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"random_state={random_state!r}; accepted are a non-negative integer, a numpy Generator or RandomState, "
+            "and None"
+        ) from error
+
+
+def _given(indices: Any, n: int, n_landmarks: int | None) -> np.ndarray:
+    chosen = np.asarray(indices)
+    if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
+        raise ParameterError(
+            f"landmarks given as an array of shape {chosen.shape} and type {chosen.dtype}; accepted are flat "
+            f"arrays of sample indices, or one of {', '.join(map(repr, METHODS))}"
+        )
+    if chosen.min() < 0 or chosen.max() >= n or len(np.unique(chosen)) < len(chosen):
+        raise ParameterError(f"landmark indices must be different and between 0 and {n - 1}")
+    if n_landmarks is not None and n_landmarks != len(chosen):
+        raise ParameterError(f"n_landmarks={n_landmarks}, and {len(chosen)} landmark indices were given; leave one out")
+    return np.sort(chosen).astype(np.intp)
+
+
+def _pool(n: int, p: int, method: str, size: int | None, rng: np.random.Generator) -> np.ndarray:
+    """Return the candidates: all samples, or a uniform subset where that would be too much work or memory."""
+    if size is None:
+        size = max(4 * p, 2000) if method == "entropy" else max(10 * p, 20_000)
+    if method == "entropy":  # holds the kernel matrix of the pool
+        size = min(size, int(np.sqrt(memory_budget() / 64)))
+    size = max(p, size)
+    return np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False))
+
+
+def _plus_plus(kernel: Kernel, X: Any, p: int, rng: np.random.Generator) -> np.ndarray:
+    from sklearn.cluster import kmeans_plusplus
+
+    if kernel.family.inputs == "index":
+        raise ParameterError(
+            f"landmarks='kmeans++' needs features, and the samples of kernel {kernel.name!r} are indices; "
+            "use 'uniform', 'entropy' or 'leverage'"
+        )
+    _, chosen = kmeans_plusplus(X, p, random_state=int(rng.integers(2**31 - 1)))
+    distinct = np.unique(chosen)
+    missing = p - len(distinct)  # fewer different samples than landmarks: any others will do
+    return np.concatenate([distinct, np.setdiff1d(np.arange(X.shape[0]), distinct)[:missing]])
+
+
+def _entropy(K: np.ndarray, p: int, max_swaps: int) -> np.ndarray:
+    """Return the p rows with a small sum of K over them, by the steepest improving swaps."""
+    K = 0.5 * (K + K.T)
+    diagonal = K.diagonal().copy()
+    inside = np.zeros(len(K), dtype=bool)
+    inside[np.linspace(0, len(K) - 1, p).astype(int)] = True
+    sums = K[:, inside].sum(axis=1)
+    for _ in range(max_swaps):
+        # What the sum loses when a member goes, then what it gains when a candidate comes.
+        loss = np.where(inside, 2.0 * sums - diagonal, -np.inf)
+        out = int(np.argmax(loss))
+        gain = np.where(inside, np.inf, 2.0 * (sums - K[:, out]) + diagonal)
+        new = int(np.argmin(gain))
+        if not gain[new] < loss[out] - 1e-12 * abs(loss[out]):
+            break
+        inside[out], inside[new] = False, True
+        sums += K[:, new] - K[:, out]
+    return np.flatnonzero(inside)
+
+
+def _leverage(kernel: Kernel, X: Any, Z: Any, pilots: int, rng: np.random.Generator) -> np.ndarray:
+    """Return approximate ridge leverage scores of the rows, from Nyström features Φ of uniform pilots.
+
+    φᵢᵀ(ΦᵀΦ + λI)⁻¹φᵢ, plus what the features miss of k(xᵢ, xᵢ), over λ: else samples unlike every pilot would count for
+    nothing. λ is the median eigenvalue of ΦᵀΦ, so that half of the directions count as signal. Magnitudes stand for
+    eigenvalues, so indefinite and asymmetric kernels have scores, too (the latter of their rows, without the second
+    part).
+    """
+    chosen = np.sort(rng.choice(X.shape[0], pilots, replace=False))
+    W = np.asarray(kernel(X[chosen], Z[chosen]), dtype=np.float64)
+    if kernel.symmetric:
+        values, vectors = linalg.eigh(W)
+    else:
+        _, values, right = linalg.svd(W)
+        vectors = right.T
+    kept = np.abs(values) > 1e-10 * np.abs(values).max(initial=0.0)
+    if not kept.any():
+        return np.ones(X.shape[0])
+    T, signs = vectors[:, kept] / np.sqrt(np.abs(values[kept])), np.sign(values[kept])
+
+    def gram(rows: slice, block: np.ndarray) -> np.ndarray:
+        features = block @ T
+        return features.T @ features
+
+    eigenvalues, rotation = linalg.eigh(kernel.map_rows(X, Z[chosen], gram, "add"))
+    eigenvalues = np.maximum(eigenvalues, 0.0)
+    ridge = max(float(np.median(eigenvalues)), 1e-12 * float(eigenvalues.max()))
+    H = rotation / np.sqrt(eigenvalues + ridge)
+
+    def score(rows: slice, block: np.ndarray) -> np.ndarray:
+        features = block @ T
+        found = ((features @ H) ** 2).sum(axis=1)
+        if kernel.symmetric:
+            missed = _diagonal(kernel, X[rows], Z[rows]) - (features * features) @ signs
+            found = found + np.abs(missed) / ridge
+        return np.minimum(found, 1.0)
+
+    return kernel.map_rows(X, Z[chosen], score)
+
+
+def _diagonal(kernel: Kernel, X: Any, Z: Any, step: int = 64) -> np.ndarray:
+    """Return k(xᵢ, zᵢ), by way of small blocks: kernels have no cheaper way to say it."""
+    starts = range(0, X.shape[0], step)
+    return np.concatenate([kernel(X[i : i + step], Z[i : i + step]).diagonal() for i in starts])
+
+
+def _weighted_choice(scores: np.ndarray, p: int, rng: np.random.Generator) -> np.ndarray:
+    scores = np.maximum(scores, 1e-12 * scores.max(initial=0.0))
+    if not scores.sum() > 0.0:
+        scores = np.ones(len(scores))
+    return rng.choice(len(scores), p, replace=False, p=scores / scores.sum())
