@@ -1,0 +1,143 @@
+"""Krylov methods for many right-hand sides: one product with the matrix serves all columns of an iteration.
+
+Each column has its own coefficients and stops when it has converged; those left go on. The residuals that decide are
+the 2-norms of the residual vectors, not the norms that the preconditioner induces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+Map: TypeAlias = Callable[[np.ndarray], np.ndarray]
+Watch: TypeAlias = Callable[[int, float], None]
+
+
+@dataclass(frozen=True)
+class KrylovResult:
+    """Solutions in columns, iterations taken, and whether the matrix showed itself as not positive definite."""
+
+    solution: np.ndarray
+    iterations: int
+    indefinite: bool = False
+
+
+def _dots(U: np.ndarray, V: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->j", U, V)
+
+
+def _norms(V: np.ndarray) -> np.ndarray:
+    return np.sqrt(_dots(V, V))
+
+
+def conjugate_gradients(
+    product: Map, B: np.ndarray, precondition: Map, bounds: np.ndarray, max_iter: int, watch: Watch | None = None
+) -> KrylovResult:
+    """Solve A X = B for a positive definite A until every column's residual is within its bound.
+
+    A direction of curvature zero or less ends the iteration with ``indefinite=True``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A, B = np.diag([1.0, 2.0, 4.0]), np.ones((3, 1))
+    >>> conjugate_gradients(lambda V: A @ V, B, lambda V: V, np.array([1e-9]), 10).solution.ravel()
+    array([1.  , 0.5 , 0.25])
+    """
+    X = np.zeros_like(B)
+    active = np.flatnonzero(_norms(B) > bounds)
+    R = B[:, active]
+    D = Q = precondition(R)
+    rho = _dots(R, Q)
+    x = np.zeros_like(R)
+    iteration = 0
+    while len(active) and iteration < max_iter:
+        iteration += 1
+        AD = product(D)
+        curvature = _dots(D, AD)
+        if not (curvature > 0.0).all():
+            X[:, active] = x
+            return KrylovResult(X, iteration, indefinite=True)
+        step = rho / curvature
+        x = x + step * D
+        R = R - step * AD
+        norms = _norms(R)
+        if watch is not None:
+            watch(iteration, float((norms / bounds[active]).max()))
+        left = norms > bounds[active]
+        if not left.all():
+            X[:, active] = x
+            active, x, R, D, rho = active[left], x[:, left], R[:, left], D[:, left], rho[left]
+        Q = precondition(R)
+        previous, rho = rho, _dots(R, Q)
+        D = Q + (rho / previous) * D
+    X[:, active] = x
+    return KrylovResult(X, iteration)
+
+
+def minimal_residuals(
+    product: Map, B: np.ndarray, precondition: Map, bounds: np.ndarray, max_iter: int, watch: Watch | None = None
+) -> KrylovResult:
+    """Solve A X = B for a symmetric A, definite or not, with a positive definite preconditioner.
+
+    MINRES of Paige & Saunders (1975), with the recurrence r_k = s² r_{k-1} - φ c v_{k+1} for the residual itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A, B = np.diag([1.0, -2.0, 4.0]), np.ones((3, 1))
+    >>> minimal_residuals(lambda V: A @ V, B, lambda V: V, np.array([1e-9]), 10).solution.ravel()
+    array([ 1.  , -0.5 ,  0.25])
+    """
+    X = np.zeros_like(B)
+    active = np.flatnonzero(_norms(B) > bounds)
+    lanczos = R = B[:, active]
+    Q = precondition(lanczos)
+    beta = np.sqrt(np.maximum(_dots(lanczos, Q), 0.0))
+    older = np.zeros_like(R)
+    x, w, w_old = np.zeros_like(R), np.zeros_like(R), np.zeros_like(R)
+    beta_old = np.ones_like(beta)
+    dbar, epsilon, phibar = np.zeros_like(beta), np.zeros_like(beta), beta
+    cs, sn = -np.ones_like(beta), np.zeros_like(beta)
+    tiny = np.finfo(np.float64).tiny
+    iteration = 0
+    while len(active) and iteration < max_iter:
+        iteration += 1
+        # One step of the Lanczos process in the inner product of the preconditioner.
+        V = Q / beta
+        new = product(V)
+        if iteration > 1:
+            new -= (beta / beta_old) * older
+        alpha = _dots(V, new)
+        new -= (alpha / beta) * lanczos
+        older, lanczos = lanczos, new
+        Q = precondition(lanczos)
+        beta_old, beta = beta, np.sqrt(np.maximum(_dots(lanczos, Q), 0.0))
+        # The rotation that takes the new column of the tridiagonal matrix to triangular form.
+        epsilon_old = epsilon
+        delta, gbar = cs * dbar + sn * alpha, sn * dbar - cs * alpha
+        epsilon, dbar = sn * beta, -cs * beta
+        length = np.maximum(np.hypot(gbar, beta), tiny)
+        cs, sn = gbar / length, beta / length
+        phi, phibar = cs * phibar, sn * phibar
+        w_old, w = w, (V - epsilon_old * w_old - delta * w) / length
+        x = x + phi * w
+        ended = beta <= tiny  # the Krylov space is exhausted: the residual is as small as it gets
+        safe = np.where(ended, 1.0, beta)
+        R = sn * sn * R - np.where(ended, 0.0, phibar * cs / safe) * lanczos
+        norms = _norms(R)
+        if watch is not None:
+            watch(iteration, float((norms / bounds[active]).max()))
+        left = (norms > bounds[active]) & ~ended
+        if not left.all():
+            X[:, active] = x
+            active = active[left]
+            x, w, w_old, R, Q, lanczos, older = (a[:, left] for a in (x, w, w_old, R, Q, lanczos, older))
+            beta, beta_old, dbar, epsilon, phibar, cs, sn = (
+                a[left] for a in (beta, beta_old, dbar, epsilon, phibar, cs, sn)
+            )
+    X[:, active] = x
+    return KrylovResult(X, iteration)
