@@ -1,7 +1,8 @@
 """Structured solves with one object at their heart, the centred kernel matrix K̃ = J K J, J = I - 11ᵀ/m.
 
     centring.py   CentredKernel: K̃ made in place, targets and intercepts (sample weights included)
-    direct.py     one γ: Cholesky or LU of K̃ + I/γ, and of the eliminated AsK-LS block, with refinement
+    direct.py     one γ, LS-SVM: Cholesky or LU of K̃ + I/γ, with refinement
+    block.py      one γ, AsK-LS: the block system eliminated to m unknowns, with refinement
     spectrum.py   many γ: eigenpairs or singular triplets of K̃, solutions and exact leave-one-out for all of them
     poles.py      values of γ at which a system is singular: finding them, naming a safe one nearby
     report.py     SolveReport: what ran, how well
@@ -9,8 +10,9 @@
 May import: errors, config, registry, jit, engine, kernels. Solvers are short because this package is not.
 """
 
+from kernreg.linalg.block import solve_block, solve_block_or_spectrum
 from kernreg.linalg.centring import CentredKernel, asymmetry, centre
-from kernreg.linalg.direct import solve_block, solve_symmetric
+from kernreg.linalg.direct import solve_symmetric
 from kernreg.linalg.poles import safe_gamma
 from kernreg.linalg.report import SolveReport
 from kernreg.linalg.spectrum import BlockSpectrum, SymmetricSpectrum
@@ -24,5 +26,6 @@ __all__ = [
     "centre",
     "safe_gamma",
     "solve_block",
+    "solve_block_or_spectrum",
     "solve_symmetric",
 ]

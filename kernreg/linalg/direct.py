@@ -1,14 +1,10 @@
-"""One γ, any number of right-hand sides: factorise once, refine, report.
+"""LS-SVM for one γ, any number of right-hand sides: factorise once, refine, report.
 
-LS-SVM: (K̃ + I/γ) A = T by Cholesky, or by LU where the matrix is not positive definite. Cholesky works in the upper
-triangle of K̃ itself and leaves the lower one for the residuals, so no second matrix is needed.
+(K̃ + I/γ) A = T by Cholesky, or by LU where the matrix is not positive definite. Cholesky works in the upper triangle of
+K̃ itself and leaves the lower one for the residuals, so no second matrix is needed.
 
-AsK-LS: a/γ + K̃ c = T, c/γ + K̃ᵀ a = T. Eliminating a = γ (T - K̃ c) leaves M c = T - γ K̃ᵀ T, M = I/γ - γ K̃ᵀK̃,
-symmetric and in general indefinite. M squares the condition number, hence the refinement against the block equations.
-M is the only matrix beside K̃.
-
-In both, the direction u that centring took out is given an eigenvalue of ordinary size before factorising: the
-right-hand sides have nothing along it, and without that it would be the worst conditioned direction for a large γ.
+The direction u that centring took out is given an eigenvalue of ordinary size before factorising: the right-hand sides
+have nothing along it, and without that it would be the worst conditioned direction for a large γ.
 """
 
 from __future__ import annotations
@@ -21,18 +17,17 @@ from scipy.linalg import blas, lapack
 
 from kernreg.linalg.centring import CentredKernel, induced_norms, mirror
 from kernreg.linalg.report import SolveReport
-from kernreg.linalg.spectrum import BlockSpectrum, SymmetricSpectrum
+from kernreg.linalg.spectrum import SymmetricSpectrum
 
 Map: TypeAlias = Callable[[np.ndarray], np.ndarray]
-BlockSolution: TypeAlias = tuple[np.ndarray, np.ndarray, SolveReport]
 
 # LU is preferred to LDLᵀ for indefinite matrices: LAPACK's sytrf does half the work at a fifth of the speed.
 
 #: Nearer than this to a singular matrix (relative to 1/γ), the spectrum is computed to find out.
-_SUSPICIOUS_GAP = 1e-6
-_SUSPICIOUS_RESIDUAL = 1e-9
-_MAX_REFINEMENTS = 3
-_EPS = float(np.finfo(np.float64).eps)
+SUSPICIOUS_GAP = 1e-6
+SUSPICIOUS_RESIDUAL = 1e-9
+MAX_REFINEMENTS = 3
+EPS = float(np.finfo(np.float64).eps)
 
 
 def solve_symmetric(
@@ -76,7 +71,7 @@ def solve_symmetric(
                 return lapack.dpotrs(factor, r, lower=0)[0]
 
             A, residual, steps = _refined(kernel, T, inverse, lambda x: T - kappa * x - multiply(x))
-            return A, SolveReport("exact", "cholesky", kernel.size, gamma, residual, _inverse_or_inf(rcond), steps)
+            return A, SolveReport("exact", "cholesky", kernel.size, gamma, residual, inverse_or_inf(rcond), steps)
         mirror(W, from_lower=True)
         W[np.diag_indices(kernel.size)] = diagonal
     return _solve_indefinite(kernel, T, gamma)
@@ -90,88 +85,16 @@ def _solve_indefinite(kernel: CentredKernel, T: np.ndarray, gamma: float) -> tup
     norm = induced_norms(shifted.T)[1]
     lu, pivots, failed = lapack.dgetrf(shifted, overwrite_a=1)
     rcond = 0.0 if failed else lapack.dgecon(lu, norm)[0]
-    if rcond * norm > _SUSPICIOUS_GAP * kappa and rcond > _EPS:
+    if rcond * norm > SUSPICIOUS_GAP * kappa and rcond > EPS:
 
         def inverse(r: np.ndarray) -> np.ndarray:
             return lapack.dgetrs(lu, pivots, r)[0]
 
         A, residual, steps = _refined(kernel, T, inverse, lambda x: T - kappa * x - K @ x)
-        if residual <= _SUSPICIOUS_RESIDUAL:
-            return A, SolveReport("exact", "lu", kernel.size, gamma, residual, _inverse_or_inf(rcond), steps)
+        if residual <= SUSPICIOUS_RESIDUAL:
+            return A, SolveReport("exact", "lu", kernel.size, gamma, residual, inverse_or_inf(rcond), steps)
     spectrum = SymmetricSpectrum(kernel)  # K̃ is not needed after this: it is working memory
     return spectrum.solution(T, gamma)
-
-
-def solve_block(kernel: CentredKernel, T: np.ndarray, gamma: float) -> BlockSolution | None:
-    """Solve a/γ + K̃ c = T, c/γ + K̃ᵀ a = T; None where γ is too near a pole for a factorisation.
-
-    K̃ is left as it is; one matrix of its size is allocated.
-
-    Returns
-    -------
-    A, C : ndarray of shape (m, C)
-        The coefficients â (of the target function) and ĉ (of the source function).
-    report : SolveReport
-    """
-    K, kappa = kernel.matrix, 1.0 / gamma
-    frobenius = float(np.linalg.norm(K))
-    definite = kappa > frobenius * (1.0 + 1e-6)  # no singular value reaches 1/γ, and the border is no worse than others
-    M = blas.dsyrk(-gamma, K.T, lower=0)
-    if not definite:
-        # τ replaces the zero singular value of the border; it is chosen never to be near κ.
-        tau = np.sqrt(frobenius**2 / max(1, kernel.size) + 2.0 * kappa * kappa)
-        M = blas.dsyr(-gamma * tau * tau, kernel.border, a=M, lower=0, overwrite_a=1)
-    M[np.diag_indices(kernel.size)] += kappa
-    mirror(M, from_lower=False)
-    norm = induced_norms(M.T)[1]
-    if definite:
-        factor, failed = lapack.dpotrf(M, lower=0, clean=0, overwrite_a=1)
-        rcond = 0.0 if failed else lapack.dpocon(factor, norm, uplo="U")[0]
-    else:
-        factor, pivots, failed = lapack.dgetrf(M, overwrite_a=1)
-        rcond = 0.0 if failed else lapack.dgecon(factor, norm)[0]
-    if failed or not (rcond * norm > _SUSPICIOUS_GAP * kappa and rcond > _EPS):
-        return None
-
-    def inverse(r: np.ndarray) -> np.ndarray:
-        return lapack.dpotrs(factor, r, lower=0)[0] if definite else lapack.dgetrs(factor, pivots, r)[0]
-
-    def step(r1: np.ndarray, r2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        c = kernel.project(inverse(r2 - gamma * (K.T @ r1)))
-        return gamma * (r1 - K @ c), c
-
-    a, c = step(T, T)
-    steps, residual = 0, np.inf
-    while True:
-        r1, r2 = T - kappa * a - K @ c, T - kappa * c - K.T @ a
-        now = max(_relative(r1, T), _relative(r2, T))
-        if now >= 0.5 * residual:  # no longer improving
-            break
-        residual, best = now, (a, c)
-        if residual <= 4.0 * _EPS or steps == _MAX_REFINEMENTS:
-            break
-        da, dc = step(r1, r2)
-        a, c, steps = a + da, c + dc, steps + 1
-    if not residual <= _SUSPICIOUS_RESIDUAL:
-        return None
-    report = SolveReport(
-        "exact", "cholesky" if definite else "lu", kernel.size, gamma, residual, _inverse_or_inf(rcond), steps
-    )
-    return kernel.project(best[0]), best[1], report
-
-
-def solve_block_or_spectrum(
-    kernel: CentredKernel, T: np.ndarray, gamma: float, on_pole: str = "raise"
-) -> tuple[np.ndarray, np.ndarray, SolveReport]:
-    """Solve the AsK-LS block as `solve_block` does, with the singular value decomposition near a pole.
-
-    At a pole, raise ParameterError or (``on_pole="damp"``) return the Tikhonov solution.
-    """
-    direct = solve_block(kernel, T, gamma)
-    if direct is not None:
-        return direct
-    spectrum = BlockSpectrum(kernel)
-    return spectrum.solution(T, gamma, on_pole)
 
 
 def _refined(kernel: CentredKernel, T: np.ndarray, inverse: Map, residual_of: Map) -> tuple[np.ndarray, float, int]:
@@ -180,18 +103,18 @@ def _refined(kernel: CentredKernel, T: np.ndarray, inverse: Map, residual_of: Ma
     best, steps, smallest = A, 0, np.inf
     while True:
         r = residual_of(A)
-        now = _relative(r, T)
+        now = relative(r, T)
         if now >= 0.5 * smallest:
             break
         smallest, best = now, A
-        if smallest <= 4.0 * _EPS or steps == _MAX_REFINEMENTS:
+        if smallest <= 4.0 * EPS or steps == MAX_REFINEMENTS:
             break
         A = A + kernel.project(inverse(kernel.project(r)))
         steps += 1
     return best, smallest, steps
 
 
-def _relative(r: np.ndarray, T: np.ndarray) -> float:
+def relative(r: np.ndarray, T: np.ndarray) -> float:
     """Return the largest ‖r‖/‖T‖ over columns (a zero column of T counts as one of norm 1)."""
     norms = np.linalg.norm(T, axis=0)
     return float((np.linalg.norm(r, axis=0) / np.where(norms > 0.0, norms, 1.0)).max(initial=0.0))
@@ -216,5 +139,6 @@ def _one_norm(kernel: CentredKernel, kappa: float) -> float:
     return induced_norms(kernel.matrix)[0] + kappa + _level(kernel.matrix.diagonal())
 
 
-def _inverse_or_inf(rcond: float) -> float:
+def inverse_or_inf(rcond: float) -> float:
+    """Return the condition number of a reciprocal one."""
     return 1.0 / rcond if rcond > 0.0 else float("inf")

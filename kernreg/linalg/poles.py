@@ -70,7 +70,7 @@ def _rounded(gamma: float, poles: np.ndarray) -> float:
     return short if abs(kappa - nearest(kappa, poles))[0] >= 0.5 * _SAFE_GAP * kappa[0] else gamma
 
 
-def pole_error(gamma: float, poles: np.ndarray, what: str, advice: str) -> ParameterError:
+def pole_error(gamma: float, poles: np.ndarray, what: str, advice: str, safe: float | None = None) -> ParameterError:
     """Return the error that names γ, the pole next to it and a safe γ.
 
     Parameters
@@ -82,8 +82,11 @@ def pole_error(gamma: float, poles: np.ndarray, what: str, advice: str) -> Param
         ``"singular"`` or ``"eigen"``: what kind of value the pole is.
     advice : str
         What else can be done, a full sentence or nothing.
+    safe : float, optional
+        A safe γ, where it is already known.
     """
     kappa = 1.0 / gamma
+    safe = safe_gamma(gamma, poles) if safe is None else safe
     value = float(nearest(np.array([kappa]), poles)[0])
     count = int((np.abs(poles - value) <= 1e-9 * max(abs(value), kappa)).sum())
     named = f"singular value {value:.10g}" if what == "singular" else f"eigenvalue {-value:.10g}"
@@ -92,5 +95,5 @@ def pole_error(gamma: float, poles: np.ndarray, what: str, advice: str) -> Param
     return ParameterError(
         f"gamma={gamma:g} is at a pole: {side} = {kappa if what == 'singular' else -kappa:.10g} cannot be told from "
         f"the {named} of the centred kernel matrix{many}, and the system has no unique solution there. "
-        f"Use for example gamma={safe_gamma(gamma, poles):g}, or gamma='loo' to choose by leave-one-out.{advice}"
+        f"Use for example gamma={safe:g}, or gamma='loo' to choose by leave-one-out.{advice}"
     )

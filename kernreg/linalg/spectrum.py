@@ -19,6 +19,7 @@ from kernreg.linalg.poles import is_pole, pole_error
 from kernreg.linalg.report import SolveReport
 
 _ROWS = 512
+DAMP_INSTEAD = " on_pole='damp' takes the Tikhonov solution instead."
 
 
 def _dominant_border(kernel: CentredKernel) -> np.ndarray:
@@ -221,8 +222,7 @@ class BlockSpectrum:
         gammas = np.array([gamma])
         damped = self.poles(gammas)
         if damped[0] and on_pole != "damp":
-            advice = " on_pole='damp' takes the Tikhonov solution instead."
-            raise pole_error(gamma, self.values, "singular", advice)
+            raise pole_error(gamma, self.values, "singular", DAMP_INSTEAD)
         A, C = (found[0] for found in self.solve(T, gammas, damped))
         rest = T - A / gamma - (self.left * self.values) @ (self.right.T @ C)
         plus, minus = self._shifted(gammas)

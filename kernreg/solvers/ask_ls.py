@@ -173,7 +173,8 @@ class AsKLSClassifier(ClassifierMixin, _TwoViews, DualClassifier):
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return class probabilities (n, n_classes), where the ensembler gives them."""
-        return self.ensembler_.proba(self.decision_views(X))
+        views = self.decision_views(X)
+        return self.ensembler_.proba(views)
 
 
 class AsKLSRegressor(RegressorMixin, _TwoViews, DualRegressor):

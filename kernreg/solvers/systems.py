@@ -9,8 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernreg.linalg import BlockSpectrum, SolveReport, SymmetricSpectrum, centre, solve_symmetric
-from kernreg.linalg.direct import solve_block_or_spectrum
+from kernreg.linalg import (
+    BlockSpectrum,
+    SolveReport,
+    SymmetricSpectrum,
+    centre,
+    solve_block_or_spectrum,
+    solve_symmetric,
+)
 
 Views = dict[str, np.ndarray]
 

@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from kernreg.errors import DataError, ParameterError
-from kernreg.linalg import BlockSpectrum, SymmetricSpectrum, asymmetry, centre, safe_gamma, solve_block, solve_symmetric
-from kernreg.linalg.direct import solve_block_or_spectrum
+from kernreg.linalg import (
+    BlockSpectrum,
+    SymmetricSpectrum,
+    asymmetry,
+    centre,
+    safe_gamma,
+    solve_block,
+    solve_block_or_spectrum,
+    solve_symmetric,
+)
 
 
 def textbook_block(K, Y, gamma, weights=None):

@@ -120,7 +120,7 @@ def test_gamma_is_chosen_by_leave_one_out(blobs):
 def test_pole_is_explained_and_can_be_damped(blobs):
     X, labels, new = blobs
     K = np.eye(60)  # every singular value of the centred matrix is 1
-    with pytest.raises(ParameterError, match=r"gamma=1 is at a pole.*singular value 1 .*59 of them.*gamma=.*damp"):
+    with pytest.raises(ParameterError, match=r"gamma=1 is at a pole.*singular value 1 .*gamma=.*damp"):
         AsKLSClassifier(kernel=precomputed(K=K), gamma=1.0).fit(np.arange(60), labels)
     clf = AsKLSClassifier(kernel=precomputed(K=K), gamma=1.0, on_pole="damp").fit(np.arange(60), labels)
     assert clf.solver_report_.damped

@@ -1,0 +1,49 @@
+"""scikit-learn's own checks and the conformance kit, for every solver in this package."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import kernreg.testing
+from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor
+
+SOLVERS = [
+    LSSVC(),
+    LSSVC(multi_class="one-vs-one"),
+    LSSVC(gamma="loo"),
+    LSSVR(),
+    AsKLSClassifier(),
+    AsKLSClassifier(ensembler="stack(method='logistic')"),
+    AsKLSRegressor(),
+    AsKLSRegressor(kernel="sne", ensembler="source"),
+]
+
+REPETITION_CHANGES_LEAVE_ONE_OUT = {
+    "check_sample_weight_equivalence_on_dense_data": "leaving out one of two equal samples is not leaving out both, "
+    "so a weight of two and a repetition may choose another gamma or learn another ensembler",
+    "check_sample_weight_equivalence_on_sparse_data": "the same",
+}
+REPETITION_CHANGES_NORMALISERS = {
+    "check_sample_weight_equivalence_on_dense_data": "a repeated sample counts twice in the normalisers of sne, a "
+    "weight leaves them as they are",
+    "check_sample_weight_equivalence_on_sparse_data": "the same",
+}
+
+#: Every expected failure of a check of scikit-learn, with its reason.
+EXPECTED = {
+    repr(LSSVC(gamma="loo")): REPETITION_CHANGES_LEAVE_ONE_OUT,
+    repr(AsKLSClassifier(ensembler="stack(method='logistic')")): REPETITION_CHANGES_LEAVE_ONE_OUT,
+    repr(AsKLSRegressor(kernel="sne", ensembler="source")): REPETITION_CHANGES_NORMALISERS,
+}
+
+
+@parametrize_with_checks(SOLVERS, expected_failed_checks=lambda solver: EXPECTED.get(repr(solver), {}))
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@kernreg.testing.parametrize_with_checks([*SOLVERS, LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor])
+def test_laws_of_solvers(check):
+    check()

@@ -1,0 +1,145 @@
+"""Searching parameters: scikit-learn's tools, and tune."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import kernreg as kr
+from kernreg.errors import ParameterError
+from kernreg.kernels.builtin import rbf, sne
+from kernreg.kernels.indexed import precomputed
+from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor, tune
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "rbf(sigma=2.0)", rbf, rbf(sigma=2.0)], ids=str)
+def test_parameters_of_the_kernel_are_parameters_of_the_solver(kernel):
+    clf = LSSVC(kernel=kernel)
+    assert "kernel__sigma" in clf.get_params()
+    assert clf.get_params(deep=False)["kernel"] is kernel
+    assert clf.set_params(kernel__sigma=3.0, gamma=2.0) is clf
+    assert clf.kernel == rbf(sigma=3.0)
+    assert clone(clf).kernel == rbf(sigma=3.0)
+
+
+def test_parameters_deep_inside_a_kernel():
+    clf = LSSVC(kernel=rbf(sigma=2.0) + rbf(sigma=5.0)).set_params(kernel__left__sigma=1.0)
+    assert clf.kernel == rbf(sigma=1.0) + rbf(sigma=5.0)
+    assert LSSVC().set_params(kernel="tl1", kernel__rho=2.0).kernel.rho == 2.0
+    with pytest.raises(ParameterError, match="no parameter 'width'"):
+        LSSVC().set_params(kernel__width=1.0)
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        LSSVC().set_params(width=1.0)
+
+
+def test_grid_search_over_kernel_parameters_and_gamma(blobs):
+    X, labels, new = blobs
+    grid = {"kernel__sigma": [0.3, 2.0], "gamma": [0.1, 0.6]}  # 1 is a pole of sne for a small sigma
+    for solver in (LSSVC(kernel="rbf"), AsKLSClassifier(kernel="sne", gamma=3.0)):
+        search = GridSearchCV(solver, grid, cv=3).fit(X, labels)
+        assert set(search.best_params_) == set(grid)
+        assert search.best_estimator_.kernel.sigma == search.best_params_["kernel__sigma"]
+        assert search.predict(new).shape == (9,)
+    inside = GridSearchCV(make_pipeline(StandardScaler(), LSSVC()), {"lssvc__kernel__sigma": [0.3, 2.0]}, cv=3)
+    assert inside.fit(X, labels).best_params_["lssvc__kernel__sigma"] in (0.3, 2.0)
+
+
+def test_cross_validation_with_a_held_matrix(blobs):
+    X, labels, _ = blobs
+    index, direct = np.arange(60), LSSVC(kernel="rbf(sigma=2.0)")
+    held = LSSVC(kernel=precomputed(K=rbf(sigma=2.0)(X)))
+    assert cross_val_score(held, index, labels, cv=4) == pytest.approx(cross_val_score(direct, X, labels, cv=4))
+    search = GridSearchCV(AsKLSClassifier(kernel=precomputed(K=sne(sigma=1.0)(X))), {"gamma": [0.1, 3.0]}, cv=3)
+    assert search.fit(index[:, None], labels).best_params_["gamma"] in (0.1, 3.0)
+
+
+def test_leave_one_out_is_that_of_scikit_learn(blobs):
+    X, labels, _ = blobs
+    for solver in (LSSVC(kernel="tl1(rho=2.8)", gamma=0.1), AsKLSClassifier(kernel="rbf", gamma=0.3)):
+        refits = cross_val_predict(solver, X, labels, cv=LeaveOneOut(), method="decision_function")
+        views = solver.fit(X, labels).loo_views_
+        np.testing.assert_allclose(np.mean(list(views.values()), axis=0), refits, atol=1e-8)
+
+
+def test_tune_finds_the_best_of_the_table(blobs):
+    X, labels, new = blobs
+    pd = pytest.importorskip("pandas")
+    grid = {"kernel__sigma": [0.5, 1.0, 2.0], "gamma": [0.1, 1.0, 10.0]}
+    for solver in (LSSVC(kernel="rbf"), AsKLSClassifier(kernel="sne"), "ls-svm(kernel='rbf')"):
+        result = tune(solver, grid, X, labels)
+        assert isinstance(result.table, pd.DataFrame)
+        assert len(result.table) == 9
+        assert result.best_score == result.table["score"].max()
+        best = result.best_estimator
+        assert best.kernel.sigma == result.best_params["kernel__sigma"]
+        assert best.gamma == result.best_params["gamma"]
+        assert best.loo_score_ == pytest.approx(result.best_score)
+        assert best.predict(new).shape == (9,)
+    row = result.table.iloc[4]
+    alone = LSSVC(kernel=rbf(sigma=row["kernel__sigma"]), gamma=row["gamma"]).fit(X, labels)
+    assert alone.loo_score_ == pytest.approx(row["score"])
+
+
+def test_tune_regressions_and_whole_kernels(blobs):
+    X, _, _ = blobs
+    y = np.sin(X[:, 0])
+    result = tune(LSSVR(), {"kernel": ["linear", "rbf(sigma=3.0)"], "gamma": "loo"}, X, y)
+    assert result.best_params["kernel"] == "rbf(sigma=3.0)"
+    assert len(result.table) == 72
+    assert result.best_score > 0.8
+    assert tune(AsKLSRegressor(gamma=3.0), {"kernel": ["sne"]}, X, y).best_params["gamma"] == 3.0
+
+
+def test_tune_passes_over_poles_and_says_when_nothing_is_left(blobs):
+    _, labels, _ = blobs
+    solver = AsKLSClassifier(kernel=precomputed(K=np.eye(60)))
+    result = tune(solver, {"gamma": [1.0, 2.0]}, np.arange(60), labels)
+    assert result.best_params == {"gamma": 2.0}
+    assert result.table["score"].iloc[0] == -np.inf
+    with pytest.raises(ParameterError, match=r"no combination.*pole"):
+        tune(solver, {"gamma": [1.0]}, np.arange(60), labels)
+
+
+def test_tune_without_pandas_gives_rows(blobs, monkeypatch):
+    X, labels, _ = blobs
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    table = tune(LSSVC(), {"gamma": [0.1, 1.0]}, X, labels).table
+    assert [row["gamma"] for row in table] == [0.1, 1.0]
+
+
+def test_tune_draws_no_bar_in_a_pipe(blobs, capsys):
+    X, labels, _ = blobs
+    tune(LSSVC(), {"gamma": [0.1, 1.0]}, X, labels)
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+    with kr.config_context(progress=True):
+        tune(LSSVC(), {"gamma": [0.1, 1.0]}, X, labels)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ({"width": [1]}, "no parameter 'width'"),
+        ({"kernel__sigma": 2.0}, "give a list"),
+        ({"kernel__sigma": []}, "give a list"),
+        ({"gamma": [0.0]}, "gamma"),
+        ([1, 2], "give a mapping"),
+    ],
+)
+def test_tune_refuses_grids_it_cannot_read(blobs, grid, message):
+    X, labels, _ = blobs
+    with pytest.raises(ParameterError, match=message):
+        tune(LSSVC(), grid, X, labels)
+
+
+def test_tune_refuses_estimators_without_leave_one_out(blobs):
+    X, labels, _ = blobs
+    with pytest.raises(ParameterError, match="no exact leave-one-out"):
+        tune(StandardScaler(), {"with_mean": [True]}, X, labels)
