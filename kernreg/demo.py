@@ -1,0 +1,159 @@
+"""A tour in one minute: ``make demo``, or ``python -m kernreg.demo``.
+
+It shows what scikit-learn does to an asymmetric kernel, fits kernreg's solvers through kernels of plugins, prints a
+table, and saves a picture to ``demo_output/``.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from rich.console import Console
+from rich.table import Table
+
+import kernreg as kr
+
+OUTPUT = Path("demo_output")
+console = Console()
+
+
+def main() -> None:
+    """Run the tour."""
+    console.rule("[bold]1. An asymmetric kernel in scikit-learn")
+    show_mirroring()
+    console.rule("[bold]2. A directed graph: direction is the information")
+    graph_rows, K = compare_on_graph()
+    console.rule("[bold]3. Histograms: how much of x is contained in y")
+    histogram_rows = compare_on_digits()
+    OUTPUT.mkdir(exist_ok=True)
+    picture = OUTPUT / "demo.png"
+    draw(K, graph_rows, histogram_rows, picture)
+    console.print(f"\nThe picture is in [bold]{picture}[/bold].")
+
+
+def show_mirroring() -> None:
+    """scikit-learn evaluates half of a callable kernel and mirrors it; kernreg evaluates what was asked for."""
+    from sklearn.datasets import load_digits
+    from sklearn.metrics import pairwise_kernels
+
+    X = load_digits().data[:300]
+
+    def containment(x: np.ndarray, y: np.ndarray) -> float:
+        return float(np.minimum(x, y).sum() / x.sum())
+
+    started = time.perf_counter()
+    mirrored = pairwise_kernels(X, metric=containment)
+    sklearn_seconds = time.perf_counter() - started
+    kernel = kr.make_kernel("containment")  # from the plugin kernreg-histogram
+    K = kernel(X)  # compiled or read from the cache
+    started = time.perf_counter()
+    K = kernel(X)
+    seconds = time.perf_counter() - started
+    truth = np.array([[containment(x, y) for y in X[:40]] for x in X[:40]])
+    console.print("containment(x, y) = Σ min(x, y) / Σ x is not containment(y, x). On 300 digits:")
+    table = Table("", "K[0, 1]", "K[1, 0]", "largest error", "milliseconds")
+    rows = (("scikit-learn pairwise_kernels", mirrored, sklearn_seconds), ("kernreg", K, seconds))
+    table.add_row("by the formula", f"{truth[0, 1]:.4f}", f"{truth[1, 0]:.4f}", "", "")
+    for name, matrix, spent in rows:
+        error = np.abs(matrix[:40, :40] - truth).max()
+        table.add_row(name, f"{matrix[0, 1]:.4f}", f"{matrix[1, 0]:.4f}", f"{error:.1e}", f"{spent * 1e3:.1f}")
+    console.print(table)
+
+
+def compare_on_graph() -> tuple[list[tuple[str, float, float]], np.ndarray]:
+    """Four groups of nodes; half of all nodes link at random, so only one direction of a link can be trusted."""
+    rng = np.random.default_rng(0)
+    n, groups = 1200, 4
+    y = rng.integers(groups, size=n)
+    probability = np.where(y[None, :] == y[:, None], 0.02, 0.002)
+    careless = rng.random(n) < 0.5
+    probability[careless] = 0.15
+    graph = sp.csr_array((rng.random((n, n)) < probability).astype(float))
+    nodes = rng.permutation(n)[:, None]
+    kernel = kr.make_kernel("graph-adjacency", graph=graph, direction="citing")  # from the plugin kernreg-graph
+    console.print(
+        "1200 nodes in four groups. Half of them link to their own group, the others to anything; half of the labels "
+        "are known."
+    )
+    K = kernel(np.argsort(y, kind="stable"))
+    return compare(kernel, nodes, y[nodes.ravel()]), K
+
+
+def compare_on_digits() -> list[tuple[str, float, float]]:
+    """Handwritten digits as histograms of ink, with an asymmetric and with a symmetric kernel."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(X))[:1200]
+    return compare(kr.make_kernel("containment"), X[order] + 0.01, y[order])
+
+
+def compare(kernel: Any, X: np.ndarray, y: np.ndarray) -> list[tuple[str, float, float]]:
+    """Fit every method on the first half and score it on the second."""
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.svm import SVC
+
+    from kernreg.kernels import symmetrize
+
+    half = len(X) // 2
+    train, test, y_train, y_test = X[:half], X[half:], y[:half], y[half:]
+    rows = []
+
+    def run(name: str, estimator: Any, fit_on: Any = train, score_on: Any = test) -> None:
+        started = time.perf_counter()
+        estimator.fit(fit_on, y_train)
+        spent = time.perf_counter() - started
+        rows.append((name, float(estimator.score(score_on, y_test)), spent))
+
+    upper = np.triu(kernel(train))
+    mirrored = upper + np.triu(upper, 1).T
+    svc = GridSearchCV(SVC(kernel="precomputed"), {"C": [1, 10, 100, 1000]})
+    run("SVC, kernel mirrored as scikit-learn does", svc, mirrored, kernel(test, train))
+    run("ls-svm on (K + Kᵀ)/2", kr.make_solver("ls-svm", kernel=symmetrize(kernel), gamma="loo"))
+    for ensembler in ("source", "target", "average", "stack"):
+        solver = kr.make_solver("ask-ls", kernel=kernel, gamma="loo", ensembler=ensembler)
+        run(f"ask-ls, {ensembler}", solver)
+    table = Table("method", "accuracy", "fit, milliseconds")
+    for name, score, spent in rows:
+        table.add_row(name, f"{score:.3f}", f"{spent * 1e3:.0f}")
+    console.print(table)
+    return rows
+
+
+def draw(
+    K: np.ndarray, graph_rows: list[tuple[str, float, float]], digit_rows: list[tuple[str, float, float]], path: Path
+) -> None:
+    """Save the kernel matrix of the graph beside the accuracies."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(13, 5), layout="constrained")
+    # Blocks of 20 nodes are averaged: single entries of a sparse matrix are too small to see.
+    size = len(K) // 20 * 20
+    blocks = K[:size, :size].reshape(size // 20, 20, size // 20, 20).mean(axis=(1, 3))
+    image = left.imshow(blocks, cmap="viridis", extent=(0, size, size, 0))
+    left.set_title("Kernel of the directed graph: K is not Kᵀ")
+    left.set_xlabel("target node, sorted by group")
+    left.set_ylabel("source node, sorted by group")
+    figure.colorbar(image, ax=left, label="mean similarity of 20 × 20 nodes")
+    positions = np.arange(len(graph_rows))
+    right.barh(positions - 0.2, [score for _, score, _ in graph_rows], 0.38, label="directed graph")
+    right.barh(positions + 0.2, [score for _, score, _ in digit_rows], 0.38, label="digits")
+    right.set_yticks(positions, [name for name, _, _ in graph_rows])
+    right.invert_yaxis()
+    right.set_xlim(0, 1)
+    right.set_xlabel("accuracy on unseen samples")
+    right.set_title("Accuracy of the methods")
+    right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=2)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    main()
