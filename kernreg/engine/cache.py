@@ -15,6 +15,7 @@ import sys
 import threading
 import types
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +53,38 @@ def enable(dispatcher: Any, name: str, fingerprint_hex: str) -> None:
             if not os.access(target, os.W_OK):
                 raise OSError(f"{target} is not writable")
             dispatcher.enable_caching()
+            _forgive(dispatcher._cache)
         except (OSError, RuntimeError) as cause:
             _reason_without_disk = str(cause)
         finally:
             settings.CACHE_DIR = before
+
+
+def _forgive(files: Any) -> None:
+    """Let damaged files count as missing ones, and a full disk as no disk: neither may stop a computation."""
+    load, save = files.load_overload, files.save_overload
+
+    def load_overload(signature: Any, target: Any) -> Any:
+        try:
+            return load(signature, target)
+        except Exception as cause:  # whatever unpickling raises for a truncated file
+            _note(f"{files.cache_path} is damaged and was emptied: {cause}")
+            with suppress(OSError):
+                files.flush()
+            return None
+
+    def save_overload(signature: Any, data: Any) -> None:
+        try:
+            save(signature, data)
+        except OSError as cause:
+            _note(str(cause))
+
+    files.load_overload, files.save_overload = load_overload, save_overload
+
+
+def _note(reason: str) -> None:
+    global _reason_without_disk
+    _reason_without_disk = reason
 
 
 def statistics() -> dict[str, int]:

@@ -31,6 +31,8 @@ FASTMATH = {"contract"}
 PARAMETER_FASTMATH = {"contract", "arcp"}
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
+TINY_SINGLE, MAX_SINGLE = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+
 _lock = threading.RLock()
 _compiled: dict[Any, Any] = {}
 _registered: set[int] = set()
@@ -62,14 +64,26 @@ def compiled(
 
 def typed_parameters(parameters: tuple[Any, ...], dtype: np.dtype) -> tuple[Any, ...]:
     """Return the parameters as numbers of the precision that the function is to run in; integers stay integers."""
-    real = np.float32 if dtype == np.float32 else float
+    real = _single if dtype == np.float32 else float
     try:
         return tuple(int(p) if isinstance(p, int | np.integer) else real(p) for p in parameters)
+    except OverflowError as beyond:
+        raise ParameterError(
+            f"the parameter value {beyond} is beyond the range of float32, in which float32 samples are compared. "
+            "Give float64 samples: X.astype('float64')"
+        ) from None
     except (TypeError, ValueError):
         raise ParameterError(
             f"the parameters {parameters!r} are not all numbers, and compiled kernel functions take numbers only. "
             "Choose by an integer, or write the kernel with of='blocks', whose function may take anything"
         ) from None
+
+
+def _single(value: Any) -> np.float32:
+    number = float(value)
+    if number != 0.0 and not TINY_SINGLE <= abs(number) <= MAX_SINGLE:
+        raise OverflowError(repr(number))
+    return np.float32(number)
 
 
 @contextmanager
