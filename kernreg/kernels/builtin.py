@@ -1,6 +1,7 @@
 """The built-in kernels: one function each, whose docstring is its formula.
 
-They are registered through kernreg's own entry points, as a third party's are.
+They are registered through kernreg's own entry points, as a third party's are. Squared distances are divided by sigma
+twice: the square of a small sigma underflows, and 0 / 0 would stand on the diagonal.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ def tanh_(dot, c=1.0, t=0.0):
 
 
 def _log_gauss(norm, sigma):
-    return -norm / (sigma * sigma)
+    return -norm / sigma / sigma
 
 
 def _gauss_excess(dot, sigma):
-    return expm1(2.0 * dot / (sigma * sigma))
+    return expm1(2.0 * dot / sigma / sigma)
 
 
 # exp(-|x-z|²/σ²) = exp(-|x|²/σ²) exp(-|z|²/σ²) (1 + expm1(2⟨x,z⟩/σ²))
@@ -48,7 +49,7 @@ _gauss = Split(_log_gauss, _log_gauss, _gauss_excess)
 @kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": positive}, split=_gauss)
 def rbf(d2, sigma=1.0):
     """exp(-|x - y|² / sigma²)."""
-    return exp(-d2 / (sigma * sigma))
+    return exp(-d2 / sigma / sigma)
 
 
 @kernel(of="l1", symmetric=True, definite=True, parameters={"sigma": positive})
@@ -74,7 +75,7 @@ def sne(d2, sigma=1.0):
     Asymmetric: the conditional probability of stochastic neighbour embedding. He, He, Shi, Huang & Suykens, Learning
     with asymmetric kernels: least squares and feature interpretation, TPAMI 45 (2023).
     """
-    return -d2 / (sigma * sigma)
+    return -d2 / sigma / sigma
 
 
 @kernel(of="sqeuclidean", normalize="rows", definite=None, parameters={"sigma": positive})
@@ -83,13 +84,13 @@ def t(d2, sigma=1.0):
 
     Asymmetric; sigma = 1 is the T kernel of He et al., Learning with asymmetric kernels, TPAMI 45 (2023).
     """
-    return 1.0 / (1.0 + d2 / (sigma * sigma))
+    return 1.0 / (1.0 + d2 / sigma / sigma)
 
 
 @kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": positive})
 def cauchy(d2, sigma=1.0):
     """1 / (1 + |x - y|² / sigma²)."""
-    return 1.0 / (1.0 + d2 / (sigma * sigma))
+    return 1.0 / (1.0 + d2 / sigma / sigma)
 
 
 @kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": positive, "nu": choice(0.5, 1.5, 2.5)})
@@ -104,7 +105,7 @@ def matern(d2, sigma=1.0, nu=1.5):
 @kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": positive, "alpha": positive})
 def rational_quadratic(d2, sigma=1.0, alpha=1.0):
     """(1 + |x - y|² / (2 alpha sigma²))^(-alpha)."""
-    return pow(1.0 + d2 / (2.0 * alpha * sigma * sigma), -alpha)
+    return pow(1.0 + d2 / (2.0 * alpha) / sigma / sigma, -alpha)
 
 
 def _chi2_term(x, y):

@@ -139,6 +139,25 @@ def test_a_script_run_twice_compiles_once(fresh_python, tmp_path):
     np.testing.assert_allclose(edited["K"], np.exp(-abs(X - X.T)), rtol=1e-14)
 
 
+def test_damaged_cache_files_are_replaced(fresh_python, tmp_path):
+    code = """
+        import json
+        import numpy as np
+        import kernreg as kr
+        from kernreg.engine import cache
+        K = kr.make_kernel("laplacian")(np.array([[0.0], [1.0]]))
+        print(json.dumps({"K": K.tolist(), **cache.statistics()}))
+    """
+    whole = fresh_python(code, KERNREG_CACHE_DIR=tmp_path)
+    indices, machine_code = sorted(tmp_path.rglob("*.nbi")), sorted(tmp_path.rglob("*.nbc"))
+    for damaged in (indices[0], *machine_code[1:]):
+        damaged.write_bytes(damaged.read_bytes()[:50])
+    repaired, after = (fresh_python(code, KERNREG_CACHE_DIR=tmp_path) for _ in range(2))
+    assert repaired["K"] == after["K"] == whole["K"]
+    assert repaired["misses"] > 0
+    assert after["misses"] == 0
+
+
 # fingerprints --------------------------------------------------------------------------------------------------
 
 

@@ -107,6 +107,19 @@ def test_tiny_sigma_gives_the_nearest_neighbour_and_never_zero_over_zero(sigma, 
     assert np.array_equal(K, np.eye(len(Z))[nearest])
 
 
+@pytest.mark.parametrize(("dtype", "sigma"), [(np.float64, 1e-170), (np.float64, 1e-250), (np.float32, 1e-30)])
+@pytest.mark.parametrize("name", ["rbf", "sne", "t", "cauchy", "matern", "rational-quadratic", "laplacian"])
+def test_a_sigma_whose_square_underflows_gives_the_identity(name, dtype, sigma, Z):
+    np.testing.assert_allclose(kr.make_kernel(name, sigma=sigma)(Z.astype(dtype)), np.eye(29), atol=1e-25)
+
+
+def test_a_parameter_beyond_the_range_of_float32_is_refused_for_float32_samples(Z):
+    for sigma in (1e-60, 1e-40, 1e60):
+        with pytest.raises(ParameterError, match=r"beyond the range of float32.*astype\('float64'\)"):
+            kr.make_kernel("rbf", sigma=sigma)(Z.astype(np.float32))
+        assert np.isfinite(kr.make_kernel("rbf", sigma=sigma)(Z)).all()
+
+
 def test_huge_distances_keep_their_differences(Z):
     far = Z + 1e3  # every weight underflows; their ratios do not
     K = sne(sigma=1.0)(far, Z)
