@@ -159,6 +159,8 @@ def _nystrom(columns: np.ndarray, W: np.ndarray, kappa: float) -> tuple[np.ndarr
     """Return U and λ of C̃ W⁺ C̃ᵀ, working in C̃'s memory."""
     values, vectors = linalg.eigh(np.asarray(W, dtype=np.float64))
     kept = values > 1e-12 * values.max(initial=0.0)
+    if not kept.any():
+        return columns[:, :0], np.zeros(0)
     # Through features F = C̃ W^(-1/2) rather than C̃ᵀC̃, whose rounding errors W⁻¹ would blow up.
     F = _transform(columns, vectors[:, kept] / np.sqrt(values[kept]))
     gram, rotation = linalg.eigh(F.T @ F)

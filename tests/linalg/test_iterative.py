@@ -209,6 +209,21 @@ def test_constant_targets_need_no_iteration(data):
     assert report.iterations <= 1
 
 
+def test_a_kernel_of_zeros_leaves_the_mean():
+    kernel, X, Y = precomputed(K=np.zeros((6, 6))), np.arange(6), np.arange(6.0)
+    for definite in (True, False):
+        A, b, _ = solve_symmetric_iterative(kernel, X, Y, 2.0, definite=definite)
+        close(A[:, 0], 2.0 * (Y - 2.5), 1e-10)
+        assert b == pytest.approx(2.5)
+
+
+def test_one_sample():
+    A, C, b, _ = solve_block_iterative(rbf(), np.zeros((1, 2)), np.array([3.0]), 2.0)
+    assert not A.any()
+    assert not C.any()
+    np.testing.assert_allclose(b, 3.0)
+
+
 def test_within_a_small_memory_budget(data):
     X, Y, _ = data
     with kr.config_context(memory="200kB"):  # K would need 1.3 MB

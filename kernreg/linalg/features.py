@@ -1,0 +1,115 @@
+"""Nyström features of landmarks, and their moments over all samples, streamed by row blocks.
+
+From p landmarks with W = K[landmarks, landmarks]:
+
+symmetric    W = V Λ Vᵀ,  φ(x) = |Λ|^(-1/2) Vᵀ k(landmarks, x),  K ≈ Φ diag(s) Φᵀ with the signs s of Λ
+asymmetric   W = U Σ Vᵀ,  φ_s(x) = Σ^(-1/2) Vᵀ k(x, landmarks),  φ_t(z) = Σ^(-1/2) Uᵀ k(landmarks, z),  K ≈ Φ_s Φ_tᵀ
+
+Both are K ≈ K[:, landmarks] W⁺ K[landmarks, :]. Directions in which W vanishes but for rounding are left out. Where all
+samples are landmarks, K is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from kernreg.kernels.base import Kernel
+
+#: Directions of W below this, relative to the largest, are rounding errors. Without definiteness W may be small in
+#: directions in which K is not, and dividing by it would blow up the approximation, hence the second, safer value.
+_CUT_DEFINITE, _CUT = 1e-12, 1e-9
+
+
+@dataclass(frozen=True)
+class Features:
+    """x ↦ k(x, landmarks) T - origin.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Gives rows k(x, landmarks).
+    samples, landmarks : array or CSR
+    transform : ndarray of shape (p, q)
+        T.
+    signs : ndarray of shape (q,)
+        Signature of the features: all one for a positive semi-definite kernel.
+    origin : ndarray of shape (q,)
+        Near the mean of the features, so that subtracting the mean later cancels little.
+    """
+
+    kernel: Kernel
+    samples: Any
+    landmarks: Any
+    transform: np.ndarray
+    signs: np.ndarray
+    origin: np.ndarray
+
+    @property
+    def rank(self) -> int:
+        """Number of features."""
+        return self.transform.shape[1]
+
+    def of_block(self, block: np.ndarray) -> np.ndarray:
+        """Return the features of samples whose rows k(x, landmarks) are given."""
+        found = np.asarray(block, dtype=np.float64) @ self.transform
+        found -= self.origin
+        return found
+
+    def of_rows(self, rows: slice) -> np.ndarray:
+        """Return the features of some of the samples."""
+        return self.of_block(self.kernel.rows(self.samples, self.landmarks, rows.start, rows.stop))
+
+    def moments(self, Y: np.ndarray, weights: np.ndarray | None) -> Moments:
+        """Return centred second moments and products with targets (weighted means zero), in one pass."""
+
+        def accumulate(rows: slice, block: np.ndarray) -> np.ndarray:
+            F = self.of_block(block)
+            G = F if weights is None else weights[rows, None] * F
+            # F.T @ F of one array is a symmetric product to numpy, at half the price.
+            return np.hstack([(F if weights is None else G).T @ F, G.sum(axis=0)[:, None], G.T @ Y[rows]])
+
+        total = self.kernel.map_rows(self.samples, self.landmarks, accumulate, "add")
+        q, mass = self.rank, float(len(Y) if weights is None else weights.sum())
+        mean = total[:, q] / mass
+        gram = total[:, :q] - mass * np.outer(mean, mean)
+        return Moments(mean, 0.5 * (gram + gram.T), total[:, q + 1 :], mass)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean, ΦᵀJΦ and ΦᵀJY of features over all samples, and the sum of the weights."""
+
+    mean: np.ndarray
+    gram: np.ndarray
+    targets: np.ndarray
+    mass: float
+
+
+def symmetric_features(kernel: Kernel, X: Any, chosen: np.ndarray, definite: bool) -> Features:
+    """Return the features of a symmetric kernel, already bound to its reference set."""
+    L = X[chosen]
+    W = np.asarray(kernel(L), dtype=np.float64)
+    values, vectors = linalg.eigh(0.5 * (W + W.T))
+    size = values if definite else np.abs(values)
+    kept = size > (_CUT_DEFINITE if definite else _CUT) * np.abs(values).max(initial=0.0)
+    return _features(kernel, X, L, vectors[:, kept] / np.sqrt(size[kept]), np.sign(values[kept]), W)
+
+
+def asymmetric_features(kernel: Kernel, X: Any, Z: Any, chosen: np.ndarray) -> tuple[Features, Features]:
+    """Return φ_s over X and φ_t over Z of any kernel, already bound to its reference set."""
+    rows, columns = X[chosen], Z[chosen]
+    W = np.asarray(kernel(rows, columns), dtype=np.float64)
+    U, values, V = linalg.svd(W)
+    kept = values > _CUT * values.max(initial=0.0)
+    root, signs = np.sqrt(values[kept]), np.ones(int(kept.sum()))
+    source = _features(kernel, X, columns, V[kept].T / root, signs, W)
+    target = _features(kernel.T, Z, rows, U[:, kept] / root, signs, W.T)
+    return source, target
+
+
+def _features(kernel: Kernel, X: Any, L: Any, T: np.ndarray, signs: np.ndarray, W: np.ndarray) -> Features:
+    return Features(kernel, X, L, T, signs, (W @ T).mean(axis=0))
