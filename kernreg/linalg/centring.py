@@ -13,11 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import blas
 
 from kernreg.errors import DataError
 
 _ROWS = 256  # rows handled at once where a pass over the matrix needs temporaries
+_CACHED_ROWS = 16
 
 
 @dataclass(frozen=True)
@@ -111,15 +111,16 @@ def centre(K: np.ndarray, weights: np.ndarray | None = None, *, overwrite: bool 
             matrix[rows] *= root
     right, left = matrix @ border, border @ matrix
     total = float(border @ right)
-    # K̃ᵀ = Kᵀ - u (r - t u)ᵀ - l uᵀ, one rank-two update of the Fortran-ordered view, in one pass.
-    blas.dgemm(
-        -1.0,
-        np.asfortranarray(np.column_stack([border, left])),
-        np.asfortranarray(np.vstack([right - total * border, border])),
-        beta=1.0,
-        c=matrix.T,
-        overwrite_c=True,
-    )
+    # K̃ = K - (r - t u) uᵀ - u lᵀ, a few rows at a time while they are in cache.
+    across = right - total * border
+    for start in range(0, m, _CACHED_ROWS):
+        rows = slice(start, start + _CACHED_ROWS)
+        if root is None:
+            matrix[rows] -= left / norm
+            matrix[rows] -= (across[rows] / norm)[:, None]
+        else:
+            matrix[rows] -= np.outer(across[rows], border)
+            matrix[rows] -= np.outer(border[rows], left)
     return CentredKernel(matrix, root, border, left, right, norm)
 
 
