@@ -40,6 +40,8 @@ def as_samples(X: Any, name: str = "X", *, inputs: str = "real") -> Samples:
         )
     if inputs == "distribution":
         _check_distribution(table, name)
+    if inputs == "gaussian":
+        _check_gaussians(table, name)
     return table
 
 
@@ -156,6 +158,22 @@ def _check_distribution(table: Samples, name: str) -> None:
         raise DataError(
             f"row {row} of {name} sums to {sums[row]:.6g}; this kernel compares probability distributions. "
             f"Divide each row by its sum: {name} / {name}.sum(axis=1, keepdims=True)"
+        )
+
+
+def _check_gaussians(table: Samples, name: str) -> None:
+    if table.shape[1] % 2:
+        raise DataError(
+            f"{name} has {table.shape[1]} columns; a row is a diagonal Gaussian, as many variances as means: "
+            "numpy.hstack([means, variances])"
+        )
+    if is_sparse(table):
+        return  # refused by the kernel itself, which sees dense rows
+    variances = table[:, table.shape[1] // 2 :]
+    if variances.size and variances.min() <= 0:
+        raise DataError(
+            f"{name} has a variance of {variances.min()!s}; the second half of the columns are variances, > 0. "
+            "Add a small number to variances estimated as zero"
         )
 
 

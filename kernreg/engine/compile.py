@@ -92,9 +92,11 @@ def compilation_errors(name: str) -> Iterator[None]:
     try:
         yield
     except NumbaError as cause:
-        reason = next((line.strip() for line in str(cause).splitlines() if "Untyped" in line or "Unknown" in line), "")
+        # Numba reports its own layers first: the reason is what follows the last of them.
+        inner = str(cause).rpartition("Failed in nopython mode pipeline")[2]
+        reason = next((line.strip() for line in inner.splitlines()[1:] if line.strip()), str(cause))
         raise EngineError(
-            f"the function of kernel {name!r} cannot be compiled. {reason or str(cause).splitlines()[0]} "
+            f"the function of kernel {name!r} cannot be compiled: {reason.rstrip('.')}. "
             "A kernel function computes with numbers: it may call the functions of kernreg.jit and math, and plain "
             "functions that do the same; for anything else write the kernel with of='blocks'"
         ) from cause
