@@ -144,17 +144,11 @@ def kl(divergence, a=1.0):
     return exp(-a * divergence)
 
 
-def _gaussian_example(rng, n):
-    import numpy as np
-
-    return kl_gaussian(a=0.2), np.hstack([rng.normal(size=(n, 3)), 0.5 + rng.random((n, 3))])
-
-
-@kernel(of="rows", definite=None, inputs="real", parameters={"a": positive}, example=_gaussian_example)
+@kernel(of="rows", definite=None, inputs="gaussian", parameters={"a": positive})
 def kl_gaussian(x, y, a=1.0):
     """exp(-a KL(N_x ‖ N_y)) for diagonal Gaussians in rows: the means, then the variances.
 
-    KL = ½ Σ_d (log(v_y/v_x) + (v_x + (m_x - m_y)²)/v_y - 1). NaN where a variance is not positive.
+    KL = ½ Σ_d (log(v_y/v_x) + (v_x + (m_x - m_y)²)/v_y - 1).
     """
     half = len(x) // 2
     divergence = 0.0

@@ -16,7 +16,7 @@ from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, boolean, integer, real
 
-INPUTS = ("real", "nonnegative", "distribution", "index")
+INPUTS = ("real", "nonnegative", "distribution", "gaussian", "index")
 
 
 class KernelFamily:
@@ -31,7 +31,7 @@ class KernelFamily:
     symmetric : bool
     definite : bool or None
     normalize : {"rows", None}
-    inputs : {"real", "nonnegative", "distribution", "index"}
+    inputs : {"real", "nonnegative", "distribution", "gaussian", "index"}
         What samples the kernel accepts.
     parameters : tuple of Parameter
     function : callable or None
@@ -99,6 +99,8 @@ class KernelFamily:
         kernel = self()
         if self.inputs == "real":
             return kernel, rng.normal(size=(n, 5))
+        if self.inputs == "gaussian":
+            return kernel, np.hstack([rng.normal(size=(n, 3)), 0.5 + rng.random((n, 3))])
         X = rng.random((n, 6)) + 0.01
         return kernel, X / X.sum(axis=1, keepdims=True) if self.inputs == "distribution" else X
 
@@ -156,8 +158,9 @@ def kernel(
     parameters : mapping of name to domain, optional
         What values each parameter accepts (`kernreg.kernels.positive`, `integer(1)`, …). Without it a parameter with an
         integer default is an integer, any other a finite number.
-    inputs : {"real", "nonnegative", "distribution", "index"}
-        What samples are accepted.
+    inputs : {"real", "nonnegative", "distribution", "gaussian", "index"}
+        What samples are accepted; a distribution is a row that sums to one, a Gaussian a row of means and as many
+        variances.
     split : Split, optional
         The factorisation at zero inner product, for fast products with sparse data.
     prepare : callable, optional

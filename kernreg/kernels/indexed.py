@@ -10,24 +10,68 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import is_sparse
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.domains import boolean, choice, matrix
 from kernreg.kernels.family import kernel
+from kernreg.kernels.function import FunctionKernel
 
 
-def held_block(rows: np.ndarray, columns: np.ndarray, held: Any, name: str = "precomputed") -> np.ndarray:
-    """Return held[rows][:, columns] as a dense array; indices beyond the matrix are an error that says so."""
+class HeldKernel(FunctionKernel):
+    """A kernel whose matrix is held: products with a sparse one are sparse products."""
+
+    __slots__ = ()
+
+    def _operator(self, X: Any, Z: Any) -> LinearOperator:
+        (held,) = self.program.parameters
+        if not is_sparse(held):
+            return super()._operator(X, Z)
+        return HeldOperator(held_rows(X, X if Z is None else Z, held, self.name))
+
+
+class HeldOperator(LinearOperator):
+    """Products with a sparse matrix, in time proportional to what it stores."""
+
+    form = "held"
+
+    def __init__(self, table: Any):
+        self._table, self._transposed = table, table.T.tocsr()
+        # The stubs of scipy do not know the constructor that subclasses call.
+        super().__init__(dtype=np.dtype(np.float64), shape=table.shape)  # type: ignore[call-arg]
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        return self._table @ V
+
+    def _rmatmat(self, V: np.ndarray) -> np.ndarray:
+        return self._transposed @ V
+
+    def _matvec(self, x: np.ndarray) -> np.ndarray:
+        return self._table @ x
+
+    def _rmatvec(self, x: np.ndarray) -> np.ndarray:
+        return self._transposed @ x
+
+    def _transpose(self) -> LinearOperator:
+        return self.adjoint()  # K is real
+
+
+def held_rows(rows: np.ndarray, columns: np.ndarray, held: Any, name: str) -> Any:
+    """Return held[rows][:, columns] as it is held; indices beyond the matrix are an error that says so."""
     for index, size, side in ((rows, held.shape[0], "row"), (columns, held.shape[1], "column")):
         if index.size and index.max() >= size:
             raise DataError(
                 f"{name}: {side} index {int(index.max())} is beyond the held {held.shape[0]} × {held.shape[1]} matrix; "
                 f"samples are indices 0 … {size - 1}"
             )
-    if is_sparse(held):
-        return held[rows][:, columns].toarray()
-    return held[np.ix_(rows, columns)]
+    return held[rows][:, columns] if is_sparse(held) else held[np.ix_(rows, columns)]
+
+
+def held_block(rows: np.ndarray, columns: np.ndarray, held: Any, name: str = "precomputed") -> np.ndarray:
+    """Return held[rows][:, columns] as a dense array."""
+    block = held_rows(rows, columns, held, name)
+    return block.toarray() if is_sparse(block) else block
 
 
 def _precomputed_example(rng: np.random.Generator, n: int) -> Any:
@@ -91,3 +135,6 @@ def adjacency(rows, columns, held):
     Learning with asymmetric kernels, TPAMI 45 (2023), use the default.
     """
     return held_block(rows, columns, held, "adjacency")
+
+
+precomputed.kernel_class = adjacency.kernel_class = HeldKernel

@@ -15,7 +15,7 @@ from kernreg import kernel
 from kernreg.errors import DataError
 from kernreg.kernels.builtin import linear, rbf, sne
 
-X = np.random.default_rng(0).integers(-4, 5, size=(13, 4)).astype(float)
+X = SIGNED = np.random.default_rng(0).integers(-4, 5, size=(13, 4)).astype(float)
 EXPECTED = rbf(sigma=2.0)(X)
 
 
@@ -177,6 +177,15 @@ def test_float32_distributions_of_many_features_are_accepted(form):
     assert naive.relative_error(kr.make_kernel("kl")(form(P)), naive.kl(P)) <= 5e-6
 
 
+def test_rows_that_are_no_gaussians_are_refused_by_kl_gaussian():
+    k = kr.make_kernel("kl-gaussian")
+    with pytest.raises(DataError, match=r"X has 3 columns.*hstack\(\[means, variances\]\)"):
+        k([[0.0, 1.0, 1.0]])
+    for variance in (0.0, -0.5):
+        with pytest.raises(DataError, match=f"Z has a variance of {variance}"):
+            k([[0.0, 1.0]], [[0.0, variance]])
+
+
 def test_functions_of_rows_refuse_sparse_samples():
     with pytest.raises(DataError, match=r"X\.toarray\(\)"):
         kr.make_kernel("kl-gaussian")(sp.csr_array(np.ones((2, 2))))
@@ -237,7 +246,7 @@ EMPTY = np.empty((0, 4))
 @pytest.mark.parametrize("spec", ["rbf", "laplacian", "linear", "sne", "t(self_term=False)", "kl-gaussian", "matern"])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_no_samples_give_an_empty_matrix(spec, form):
-    k = kr.make_kernel(spec)
+    k, X = kr.make_kernel(spec), np.abs(SIGNED) + 1.0
     if k.family.of == "rows" and form is sp.csr_array:
         pytest.skip("functions of rows take no sparse samples")
     assert k(form(EMPTY)).shape == (0, 0)

@@ -174,7 +174,7 @@ def test_domains_accept_what_they_say(domain, inside, outside, text):
         ({"of": "dot", "normalize": "columns"}, "'rows' and None"),
         ({"of": "dot", "log": True}, "needs normalize='rows'"),
         ({"of": "dot", "normalize": "rows", "symmetric": True}, "row-normalised kernel is not symmetric"),
-        ({"of": "dot", "inputs": "text"}, "accepted are real, nonnegative, distribution, index"),
+        ({"of": "dot", "inputs": "text"}, "accepted are real, nonnegative, distribution, gaussian, index"),
         ({"of": "dot", "inputs": "index"}, "go with of='blocks'"),
         ({"of": "dot", "prepare": lambda a: a}, "go with of='blocks'"),
         ({"of": "dot", "parameters": {"b": positive}}, r"names \['b'\]"),
@@ -294,3 +294,10 @@ def test_a_function_that_cannot_be_compiled_is_an_error_that_names_the_kernel():
         wrong()(X)
     with pytest.raises(EngineError, match="'uncompilable'"):
         wrong().operator(X) @ np.ones(14)
+
+    @kernel(of="sqeuclidean")
+    def undefined(d2):
+        return no_such_name * d2  # noqa: F821 - that is the error
+
+    with pytest.raises(EngineError, match="'undefined' cannot be compiled: NameError: name 'no_such_name' is not"):
+        undefined()(X)

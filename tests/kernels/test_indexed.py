@@ -90,6 +90,23 @@ def test_a_column_of_indices_may_be_seen_as_feature_and_as_index(K):
     np.testing.assert_array_equal(k(column), rbf(sigma=2.0)(column) + K[:5, :5])
 
 
+@pytest.mark.parametrize("subset", [False, True])
+def test_products_with_a_sparse_held_matrix_are_sparse_products(subset, rng):
+    held = sp.random_array((500, 400), density=0.01, rng=rng, format="csr")
+    rows, columns = (
+        (rng.permutation(500)[:120], rng.permutation(400)[:90]) if subset else (np.arange(500), np.arange(400))
+    )
+    A, K = precomputed(K=held).operator(rows, columns), held.toarray()[np.ix_(rows, columns)]
+    assert A.form == "held"
+    V, W = rng.normal(size=(len(columns), 3)), rng.normal(size=(len(rows), 2))
+    np.testing.assert_allclose(A @ V, K @ V, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(A @ V[:, 0], K @ V[:, 0], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(A.T @ W, K.T @ W, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(A.rmatvec(W[:, 0]), K.T @ W[:, 0], rtol=1e-12, atol=1e-14)
+    with pytest.raises(DataError, match="beyond the held 500 × 400 matrix"):
+        precomputed(K=held).operator([500], [0])
+
+
 GRAPH = np.array([[0, 1, 1, 0], [0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 0]], dtype=float)
 
 
