@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from kernreg.engine import memory
 from kernreg.linalg.centring import CentredKernel, induced_norms, mirror
 from kernreg.linalg.direct import EPS, MAX_REFINEMENTS, SUSPICIOUS_GAP, SUSPICIOUS_RESIDUAL, inverse_or_inf, relative
 from kernreg.linalg.poles import is_pole, pole_error
@@ -37,7 +38,7 @@ class BlockFactor:
     def __init__(self, kernel: CentredKernel, gamma: float, frobenius: float):
         K, kappa = kernel.matrix, 1.0 / gamma
         definite = kappa > frobenius * (1.0 + 1e-6)
-        M = blas.dsyrk(-gamma, K.T, lower=0)
+        M = blas.dsyrk(-gamma, K.T, lower=0, c=memory.empty(K.shape, K.dtype).T, overwrite_c=1)
         if not definite:
             # The border has the singular value 0; τ in its place is of ordinary size, and never near 1/γ.
             tau = np.sqrt(frobenius**2 / max(1, kernel.size) + 2.0 * kappa * kappa)
@@ -74,30 +75,30 @@ def solve_block(kernel: CentredKernel, T: np.ndarray, gamma: float) -> BlockSolu
     report : SolveReport
     """
     K, kappa = kernel.matrix, 1.0 / gamma
-    factor = BlockFactor(kernel, gamma, float(np.linalg.norm(K)))
+    frobenius = float(np.linalg.norm(K))
+    factor = BlockFactor(kernel, gamma, frobenius)
     if not (factor.gap > SUSPICIOUS_GAP and factor.rcond > EPS):
         return None
-
-    def step(r1: np.ndarray, r2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        c = kernel.project(factor.solve(r2 - gamma * (K.T @ r1)))
-        return gamma * (r1 - K @ c), c
-
-    a, c = step(T, T)
+    c = kernel.project(factor.solve(T - gamma * (K.T @ T)))
+    a = gamma * (T - K @ c)
     steps, residual = 0, np.inf
     while True:
-        r1, r2 = T - kappa * a - K @ c, T - kappa * c - K.T @ a
-        now = max(relative(r1, T), relative(r2, T))
+        # The first equation holds by construction of a, so corrections come from the second: M δc = r₂, δa = -γ K̃ δc.
+        r2 = T - kappa * c - K.T @ a
+        now = relative(r2, T)
         if now >= 0.5 * residual:  # no longer improving
             break
         residual, best = now, (a, c)
-        if residual <= 4.0 * EPS or steps == MAX_REFINEMENTS:
+        rounding = EPS * (kappa + frobenius) * (np.linalg.norm(a) + np.linalg.norm(c))
+        if np.linalg.norm(r2) <= rounding or steps == MAX_REFINEMENTS:
             break
-        da, dc = step(r1, r2)
-        a, c, steps = a + da, c + dc, steps + 1
+        dc = kernel.project(factor.solve(r2))
+        a, c, steps = a - gamma * (K @ dc), c + dc, steps + 1
+    a, c = kernel.project(best[0]), best[1]
+    residual = max(residual, relative(T - kappa * a - K @ c, T))
     if not residual <= SUSPICIOUS_RESIDUAL:
         return None
-    report = SolveReport("exact", factor.method, kernel.size, gamma, residual, inverse_or_inf(factor.rcond), steps)
-    return kernel.project(best[0]), best[1], report
+    return a, c, SolveReport("exact", factor.method, kernel.size, gamma, residual, inverse_or_inf(factor.rcond), steps)
 
 
 def solve_block_or_spectrum(

@@ -154,8 +154,8 @@ def mirror(M: np.ndarray, *, from_lower: bool) -> None:
 def induced_norms(M: np.ndarray) -> tuple[float, float]:
     """Return ‖M‖₁ and ‖M‖∞ of a C-ordered matrix (of a Fortran-ordered one, pass the transpose), block by block."""
     columns, largest = np.zeros(M.shape[1]), 0.0
-    for start in range(0, len(M), _ROWS):
-        block = np.abs(M[start : start + _ROWS])
+    for start in range(0, len(M), _CACHED_ROWS):
+        block = np.abs(M[start : start + _CACHED_ROWS])
         columns += block.sum(axis=0)
         largest = max(largest, float(block.sum(axis=1).max(initial=0.0)))
     return float(columns.max(initial=0.0)), largest

@@ -98,7 +98,7 @@ def _solve_indefinite(kernel: CentredKernel, T: np.ndarray, gamma: float) -> tup
 
 
 def _refined(kernel: CentredKernel, T: np.ndarray, inverse: Map, residual_of: Map) -> tuple[np.ndarray, float, int]:
-    """Return the solution, its relative residual and the refinement steps: one, and more while they help."""
+    """Return the solution, its relative residual and the refinement steps, as many as help."""
     A = kernel.project(inverse(T))
     best, steps, smallest = A, 0, np.inf
     while True:

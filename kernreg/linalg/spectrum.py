@@ -40,6 +40,11 @@ def _diagonals(left: np.ndarray, right: np.ndarray, functions: np.ndarray) -> np
     return found
 
 
+def _reciprocal(t: np.ndarray) -> np.ndarray:
+    """Return 1/t, and 0 for 0: solutions at an exact pole mean nothing, and must not spoil those next to them."""
+    return np.divide(1.0, t, out=np.zeros_like(t), where=t != 0.0)
+
+
 class SymmetricSpectrum:
     """Eigenpairs of a symmetric K̃: LS-SVM for every γ.
 
@@ -68,20 +73,20 @@ class SymmetricSpectrum:
         """Return which γ are at a pole: -1/γ is an eigenvalue, or 1/γ drowns in rounding error."""
         return is_pole(1.0 / gammas, -self.values, self.scale)
 
+    def _filters(self, gammas: np.ndarray) -> np.ndarray:
+        return _reciprocal(self.values[:, None] + 1.0 / gammas)
+
     def solve(self, T: np.ndarray, gammas: np.ndarray) -> np.ndarray:
         """Return Â of shape (len(gammas), m, C): (K̃ + I/γ) Â = T for every γ. Meaningless at poles."""
         projected = self.vectors.T @ T
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            filters = 1.0 / (self.values[:, None] + 1.0 / gammas)
-            coefficients = filters[:, :, None] * projected[:, None, :]
+        coefficients = self._filters(gammas)[:, :, None] * projected[:, None, :]
         found = self.vectors @ coefficients.reshape(len(self.values), len(gammas) * T.shape[1])
         return np.ascontiguousarray(found.reshape(len(T), len(gammas), T.shape[1]).transpose(1, 0, 2))
 
     def leave_one_out(self, solutions: np.ndarray, gammas: np.ndarray) -> np.ndarray:
         """Return y_i - f⁽⁻ⁱ⁾(x_i) for every γ, sample and class: â_i / (√w_i R_ii)."""
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            filters = 1.0 / (self.values[:, None] + 1.0 / gammas)
-            R = _diagonals(self.vectors, self.vectors, filters).T
+        R = _diagonals(self.vectors, self.vectors, self._filters(gammas)).T
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # where the system without i has a pole
             residuals = solutions / R[:, :, None]
         return residuals if self.kernel.root is None else residuals / self.kernel.root[:, None]
 
@@ -134,8 +139,7 @@ class BlockSpectrum:
         """Return the inverse of κ + σ and of κ - σ, damped where asked."""
         regular = np.where(damped, self.damping, 0.0)
         plus, minus = self._shifted(gammas)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            first, second = (np.where(damped, t / (t * t + regular), 1.0 / t) for t in (plus, minus))
+        first, second = (np.where(damped, t * _reciprocal(t * t + regular), _reciprocal(t)) for t in (plus, minus))
         return first, second
 
     def solve(
@@ -145,9 +149,8 @@ class BlockSpectrum:
         damped = np.zeros(len(gammas), dtype=bool) if damped is None else damped
         plus, minus = self._filters(gammas, damped)
         p, q = self.left.T @ T, self.right.T @ T
-        with np.errstate(invalid="ignore", over="ignore"):
-            even = plus[:, :, None] * (0.5 * (p + q))[:, None, :]
-            odd = minus[:, :, None] * (0.5 * (p - q))[:, None, :]
+        even = plus[:, :, None] * (0.5 * (p + q))[:, None, :]
+        odd = minus[:, :, None] * (0.5 * (p - q))[:, None, :]
         return self._expand(self.left, even + odd), self._expand(self.right, even - odd)
 
     def _expand(self, vectors: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
@@ -171,8 +174,8 @@ class BlockSpectrum:
         """
         damped = np.zeros(len(gammas), dtype=bool) if damped is None else damped
         plus, minus = self._filters(gammas, damped)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            aa, ac, cc = (d.T[:, :, None] for d in self._inverse_diagonals(plus, minus))
+        aa, ac, cc = (d.T[:, :, None] for d in self._inverse_diagonals(plus, minus))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # where the system without i has a pole
             determinant = aa * cc - ac * ac
             source = (cc * A - ac * C) / determinant
             target = (aa * C - ac * A) / determinant

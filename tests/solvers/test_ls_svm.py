@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import kernreg as kr
+from kernreg import kernel
 from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.kernels.builtin import linear, rbf, tl1
 from kernreg.kernels.indexed import precomputed
@@ -274,10 +275,17 @@ def test_huge_gamma_interpolates_or_says_that_it_cannot(blobs):
         LSSVR(kernel=linear(), gamma=1e300).fit(np.repeat(X, 2, axis=0), np.arange(120.0))
 
 
+@kernel(of="blocks", symmetric=True)
+def holey(X, Z):
+    """⟨x, z⟩, and NaN where it is negative."""
+    K = X @ Z.T
+    K[K < 0] = np.nan
+    return K
+
+
 def test_kernel_that_is_not_finite_is_named():
-    rows = np.array([[0.0, 1.0], [0.0, -1.0], [1.0, 1.0]])
-    with pytest.raises(DataError, match="'kl-gaussian' is nan between samples 0 and 1"):
-        LSSVR(kernel="kl-gaussian").fit(rows, [0.0, 1.0, 2.0])
+    with pytest.raises(DataError, match="'holey' is nan between samples 0 and 2"):
+        LSSVR(kernel=holey()).fit([[1.0], [2.0], [-1.0]], [0.0, 1.0, 2.0])
 
 
 def test_feature_names_are_checked(blobs):
