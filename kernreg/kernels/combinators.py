@@ -231,6 +231,9 @@ class Symmetrized(CombinedKernel):
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         return self._anchored(X, Z)._evaluate(X, Z, out, self_start)
 
+    def _operator(self, X: Any, Z: Any) -> LinearOperator:
+        return self._anchored(X, Z)._operator(X, Z)
+
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         return self.bind(X if Z is None else Z)
 
@@ -277,6 +280,16 @@ class BoundSymmetrized(CombinedKernel):
             # One factor twice: BLAS then computes half, and the result is symmetric to the last bit.
             K = left @ (left if Z is None or same_samples(X, Z) else self._factor(Z)).T
         return _copied(K, out)
+
+    def _operator(self, X: Any, Z: Any) -> LinearOperator:
+        inner, R = self.parts[0], self._reference
+        other = X if Z is None else Z
+        if self.how == "mean":
+            forward = inner._operator(X, Z)
+            return 0.5 * (forward + (forward if Z is None else inner._operator(other, X)).T)
+        if self.how == "left":
+            return inner._operator(X, R) @ inner._operator(other, R).T
+        return inner._operator(R, X).T @ inner._operator(R, other)
 
     def _factor(self, X: Any) -> np.ndarray:
         inner, R = self.parts[0], self._reference

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
@@ -16,6 +17,7 @@ from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, boolean, integer, real
 
+_NAME = re.compile(r"[^\W\d_][\w.-]*")
 INPUTS = ("real", "nonnegative", "distribution", "gaussian", "index")
 
 
@@ -237,6 +239,11 @@ def _family_of(function: Any, options: dict[str, Any]) -> KernelFamily:
 
 
 def _check_options(name: str, options: dict[str, Any]) -> None:
+    if not _NAME.fullmatch(name):
+        raise ParameterError(
+            f"{name!r} cannot be the name of a kernel, which stands in specs: letters, digits, '-', '_', '.', a letter "
+            "first. Give one with name='…'"
+        )
     of = options["of"]
     if isinstance(of, str) and (of not in STATISTICS or of == "term"):
         raise ParameterError(
@@ -264,6 +271,11 @@ def _parameters(
     for parameter in list(inspect.signature(source).parameters.values())[skipped:]:
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise ParameterError(f"kernel {owner!r}: {parameter} is not allowed; parameters are plain names")
+        if parameter.name == "self_term" or "__" in parameter.name or parameter.name.startswith("_"):
+            raise ParameterError(
+                f"kernel {owner!r}: a parameter cannot be called {parameter.name!r}: 'self_term' is a parameter of "
+                "every normalised kernel, '__' leads to the parameters of kernels inside; choose another name"
+            )
         default = REQUIRED if parameter.default is parameter.empty else parameter.default
         domain = domains.get(parameter.name) or _inferred(owner, parameter.name, default)
         found.append(Parameter(parameter.name, default, domain))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import result_dtype
-from kernreg.engine.local import row_blocks
 from kernreg.errors import AsymmetryError
 from kernreg.kernels.base import Kernel, refuse_foreign_estimator
 from kernreg.kernels.combinators import CombinedKernel, kernel_domain
@@ -31,6 +31,9 @@ class _Unbound(CombinedKernel):
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         return self._anchored(X, Z)._evaluate(X, Z, out, self_start)
 
+    def _operator(self, X: Any, Z: Any) -> LinearOperator:
+        return self._anchored(X, Z)._operator(X, Z)
+
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         return self.bind(X if Z is None else Z)
 
@@ -47,9 +50,9 @@ class _Bound(CombinedKernel):
         super().__init__(unbound.family, {**unbound._values, "kernel": bound})
         object.__setattr__(self, "_unbound", unbound)
         object.__setattr__(self, "_reference", reference)
-        object.__setattr__(self, "_state", self._learn(self.parts[0]._evaluate(reference, None, None, None)))
+        object.__setattr__(self, "_state", self._learn())
 
-    def _learn(self, K: np.ndarray) -> Any:
+    def _learn(self) -> Any:
         """Return what is kept of the reference's own kernel matrix."""
         raise NotImplementedError
 
@@ -100,10 +103,19 @@ class BoundCentered(_Bound):
 
     __slots__ = ()
 
-    def _learn(self, K: np.ndarray) -> Any:
-        rows = K.mean(axis=1, dtype=np.float64)
-        columns = rows if self.parts[0].symmetric else K.mean(axis=0, dtype=np.float64)
-        return rows, columns, float(rows.mean()) if len(rows) else 0.0
+    def _learn(self) -> Any:
+        # By products with ones: K itself is never held, and sparse samples cost what their shared features do.
+        inner, n = self.parts[0], self._reference.shape[0]
+        K = inner._operator(self._reference, None)
+        rows = _mean_product(K, n)
+        columns = rows if inner.symmetric else _mean_product(K.T, n)
+        return rows, columns, float(rows.mean()) if n else 0.0
+
+    def _operator(self, X: Any, Z: Any) -> LinearOperator:
+        other = X if Z is None else Z
+        return CenteredOperator(
+            self.parts[0]._operator(X, Z), self._row_means(X, None), self._column_means(other, None), self._state[2]
+        )
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         inner, R = self.parts[0], self._reference
@@ -125,8 +137,7 @@ class BoundCentered(_Bound):
             return self._state[0]
         if start is not None:  # rows of the reference, a slice of them
             return self._state[0][start : start + X.shape[0]]
-        means = [block.mean(axis=1, dtype=np.float64) for _, block in row_blocks(inner, X, R)]
-        return np.concatenate([np.empty(0), *means])
+        return _mean_product(inner._operator(X, R), R.shape[0])
 
     def _column_means(self, Z: Any, start: int | None) -> np.ndarray:
         inner, R = self.parts[0], self._reference
@@ -136,8 +147,42 @@ class BoundCentered(_Bound):
             return self._state[1][-start : Z.shape[0] - start]
         if inner.symmetric:
             return self._row_means(Z, None)
-        sums = (block.sum(axis=0, dtype=np.float64) for _, block in row_blocks(inner, R, Z))
-        return sum(sums, np.zeros(Z.shape[0])) / max(1, R.shape[0])
+        return _mean_product(inner._operator(R, Z).T, R.shape[0])
+
+
+class CenteredOperator(LinearOperator):
+    """Products with a centred kernel: those with the kernel itself, and two means."""
+
+    def __init__(self, inner: LinearOperator, rows: np.ndarray, columns: np.ndarray, mean: float):
+        self._inner, self._rows, self._columns, self._mean = inner, rows[:, None], columns[:, None], mean
+        # The stubs of scipy do not know the constructor that subclasses call.
+        super().__init__(dtype=inner.dtype, shape=inner.shape)  # type: ignore[call-arg]
+
+    @property
+    def form(self) -> str:
+        """How the products with the kernel itself are computed."""
+        return getattr(self._inner, "form", "blocks")
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        total = V.sum(axis=0)
+        return self._inner.matmat(V) - self._rows * total - (self._columns.T @ V - self._mean * total)
+
+    def _rmatmat(self, V: np.ndarray) -> np.ndarray:
+        total = V.sum(axis=0)
+        return self._inner.rmatmat(V) - self._columns * total - (self._rows.T @ V - self._mean * total)
+
+    def _matvec(self, x: np.ndarray) -> np.ndarray:
+        return self._matmat(x.reshape(-1, 1)).reshape(-1)
+
+    def _rmatvec(self, x: np.ndarray) -> np.ndarray:
+        return self._rmatmat(x.reshape(-1, 1)).reshape(-1)
+
+    def _transpose(self) -> LinearOperator:
+        return self.adjoint()  # K is real
+
+
+def _mean_product(K: LinearOperator, count: int) -> np.ndarray:
+    return (K @ np.ones(K.shape[1])) / max(1, count)
 
 
 class Centered(_Unbound):
@@ -152,7 +197,8 @@ class BoundSpectrum(_Bound):
 
     __slots__ = ()
 
-    def _learn(self, K: np.ndarray) -> Any:
+    def _learn(self) -> Any:
+        K = self.parts[0]._evaluate(self._reference, None, None, None)
         gap = np.abs(K - K.T).max(initial=0.0)
         if gap > 1e-10 * max(np.abs(K).max(initial=0.0), np.finfo(float).tiny):
             raise AsymmetryError(

@@ -73,7 +73,7 @@ def test_unknown_ways_to_combine_and_empty_blocks_are_refused():
 @pytest.mark.parametrize("k", [rbf(), sne(), sne().T, rbf() + linear(), symmetrize(sne()), centered(rbf())])
 def test_blocks_stay_within_the_budget_and_cover_the_matrix(k):
     expected = k(X, Z)
-    budget = 200_000 if k.family.name not in ("centered",) else 900_000
+    budget = 200_000
     with kr.config_context(memory=budget):
         blocks = list(k.blocks(X, Z))
     assert len(blocks) > 1

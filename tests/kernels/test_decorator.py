@@ -168,6 +168,9 @@ def test_domains_accept_what_they_say(domain, inside, outside, text):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        ({"of": "dot", "name": "<lambda>"}, "cannot be the name of a kernel"),
+        ({"of": "dot", "name": "../up"}, "cannot be the name of a kernel"),
+        ({"of": "dot", "name": "two words"}, "cannot be the name of a kernel"),
         ({"of": "cosine"}, "accepted are 'dot', 'sqeuclidean', 'l1', 'rows', 'blocks' or a function"),
         ({"of": "term"}, "accepted are"),
         ({"of": 3}, "neither a statistic's name nor a function"),
@@ -186,6 +189,14 @@ def test_contradictory_declarations_are_refused(options, said):
         @kernel(**options)
         def wrong(value, a=1.0):
             return value
+
+
+@pytest.mark.parametrize("taken", ["self_term", "a__b", "_hidden"])
+def test_names_that_mean_something_else_cannot_be_parameters(taken):
+    names = {}
+    exec(f"def function(dot, {taken}=1.0): return dot", names)
+    with pytest.raises(ParameterError, match=f"cannot be called '{taken}'"):
+        kernel(names["function"], of="dot")
 
 
 def test_what_is_no_function_of_plain_parameters_is_refused():

@@ -7,8 +7,10 @@ import pickle
 import naive
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.preprocessing import KernelCenterer
 
+import kernreg as kr
 from kernreg.errors import AsymmetryError, ParameterError
 from kernreg.kernels import centered, spectrum, symmetrize
 from kernreg.kernels.builtin import linear, rbf, sne, tanh_, tl1
@@ -143,6 +145,18 @@ def test_out_and_float32_of_reference_kernels(name, train):
     assert k(X, out=out) is out
     exact = k(X.astype(np.float64))
     np.testing.assert_allclose(out, exact, rtol=0, atol=2e-5 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("k", [centered(sne()), centered(rbf()), symmetrize(sne()), symmetrize(sne(), "left")])
+def test_products_with_sparse_samples_cost_no_dense_blocks(k, rng):
+    X = sp.csr_array((rng.random(4000) + 0.1, (np.repeat(np.arange(1000), 4), rng.integers(0, 9000, 4000))))
+    K, V = k(X.toarray()), rng.normal(size=(1000, 2))
+    with kr.config_context(memory=1_000_000):  # K would be 8 MB
+        A = k.operator(X)
+        np.testing.assert_allclose(A @ V, K @ V, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(A.T @ V[:, 0], K.T @ V[:, 0], rtol=0, atol=1e-11)
+    if k.name == "centered":
+        assert A.form == "separable"
 
 
 @pytest.mark.parametrize("make", [centered, spectrum, symmetrize])
