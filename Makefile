@@ -45,8 +45,8 @@ docs: $(VENV)/.extra-docs
 	@echo "docs/_build/html/index.html"
 
 bench: $(VENV)/.extra-bench
-	cd asv_benchmarks && ../$(BIN)/python -m asv machine --yes
-	cd asv_benchmarks && ../$(BIN)/python -m asv run --python=same --set-commit-hash=$$(git rev-parse HEAD) $(ASV_ARGS)
+	cd asv_benchmarks && $(abspath $(BIN))/python -m asv machine --yes
+	cd asv_benchmarks && $(abspath $(BIN))/python -m asv run --python=same --set-commit-hash=$$(git rev-parse HEAD) $(ASV_ARGS)
 
 clean:
 	rm -rf $(VENV) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis

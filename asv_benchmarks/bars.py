@@ -2,6 +2,7 @@
 
     python -m asv_benchmarks.bars                      every line, best of 7
     python -m asv_benchmarks.bars sne rows --rounds 3  the lines whose work contains one of the words
+    python -m asv_benchmarks.bars others               only what is no ratio: memory, cold start, growth
 
 The numbers of the Pubmed line are of the true graph where KERNREG_DATA names a folder with pubmed.npz.
 """
@@ -13,10 +14,11 @@ import gc
 
 import numpy as np
 
-from asv_benchmarks.benchmarks.bars import BARS, matvec_setup
+from asv_benchmarks.benchmarks import operators
+from asv_benchmarks.benchmarks.bars import BARS
 from asv_benchmarks.benchmarks.cold_start import ColdStart
-from asv_benchmarks.benchmarks.kernels import Growth
-from asv_benchmarks.benchmarks.peers import best_times, extra_peak_bytes, sizes, threads
+from asv_benchmarks.benchmarks.kernels import Growth, WriteLimit
+from asv_benchmarks.benchmarks.peers import best_times, sizes, threads
 
 
 def ratios(words: list[str], rounds: int) -> bool:
@@ -48,12 +50,18 @@ def ratios(words: list[str], rounds: int) -> bool:
 
 
 def others() -> None:
-    """Print what is not a ratio: memory of a product, start of a fresh process, growth."""
-    with threads(2):
-        operator, _, v = matvec_setup()
-        operator @ v
-        extra = extra_peak_bytes(lambda: operator @ v)
+    """Print what is no ratio to a peer: memory of a product, the limit of the hardware, fresh processes, growth."""
+    memory = operators.Memory()
+    memory.setup()
+    extra = memory.track_extra_bytes_of_a_product()
     print(f"\nextra memory of the matvec           {extra / 1e6:8.1f} MB   bar 200 MB")
+    limit = WriteLimit()
+    for name in ("rbf", "poly", "sne"):
+        fractions = []
+        for d in (4, 16):
+            limit.setup(name, d, "float64")
+            fractions.append(f"d = {d}: {limit.track_fraction(name, d, 'float64'):.2f}")
+        print(f"{name} k(X), fraction of the write limit  {', '.join(fractions)}")
     start = ColdStart()
     for name in ColdStart.params:
         start.setup(name)
@@ -79,7 +87,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7, help="best of this many (default 7)")
     arguments = parser.parse_args()
     met = ratios(arguments.words, arguments.rounds)
-    if not arguments.words:
+    if not arguments.words or "others" in arguments.words:
         others()
     raise SystemExit(0 if met else 1)
 

@@ -18,6 +18,8 @@ BENCHMARK = re.compile(r"(time|track|peakmem|mem)_")
 #: Modules that are used by benchmarks and hold none.
 HELPERS = {"peers"}
 
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="the benchmarks are not part of a source distribution")
+
 
 @pytest.fixture
 def suite(monkeypatch, tmp_path):
