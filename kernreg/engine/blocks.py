@@ -30,6 +30,7 @@ class BlockFiller:
         self.parameters = program.parameters
         self._local = threading.local()
         self._statistic: Any = None
+        self._seen = _read_only(X), _read_only(Z)  # by functions of third parties, which may not change them
         self.sparse = is_sparse(X) or is_sparse(Z)
         self._store = compiled(make_store, "block", copy_row)
         if program.statistic == "blocks":
@@ -98,13 +99,28 @@ class BlockFiller:
         return scratch
 
     def _fill_pairs(self, i0: int, i1: int, j0: int, j1: int, block: np.ndarray) -> None:
-        self._pairs(self.X, self.Z, i0, i1, j0, j1, block, self.parameters)
+        self._pairs(*self._seen, i0, i1, j0, j1, block, self.parameters)
 
     def _fill_from_python(self, i0: int, i1: int, j0: int, j1: int, block: np.ndarray) -> None:
-        values = np.asarray(self.program.function(self.X[i0:i1], self.Z[j0:j1], *self.parameters))
+        X, Z = self._seen
+        returned = self.program.function(X[i0:i1], Z[j0:j1], *self.parameters)
+        values = returned.toarray() if is_sparse(returned) else np.asarray(returned)
+        if values.dtype.kind not in "fiub":
+            raise DataError(
+                f"the block function of kernel {self.program.name!r} returned values of dtype {values.dtype}; kernel "
+                "values are real numbers"
+            )
         if values.shape != (i1 - i0, j1 - j0):
             raise DataError(
                 f"the block function of kernel {self.program.name!r} returned shape {values.shape} for "
                 f"{i1 - i0} rows against {j1 - j0}; it must return {(i1 - i0, j1 - j0)}"
             )
         block[: i1 - i0, : j1 - j0] = values
+
+
+def _read_only(samples: Samples) -> Samples:
+    if not isinstance(samples, np.ndarray):
+        return samples
+    view = samples.view()
+    view.flags.writeable = False
+    return view

@@ -94,7 +94,8 @@ def compilation_errors(name: str) -> Iterator[None]:
     except NumbaError as cause:
         # Numba reports its own layers first: the reason is what follows the last of them.
         inner = str(cause).rpartition("Failed in nopython mode pipeline")[2]
-        reason = next((line.strip() for line in inner.splitlines()[1:] if line.strip()), str(cause))
+        lines = [line.strip() for line in inner.splitlines()[1:] if line.strip()] or [str(cause)]
+        reason = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
         raise EngineError(
             f"the function of kernel {name!r} cannot be compiled: {reason.rstrip('.')}. "
             "A kernel function computes with numbers: it may call the functions of kernreg.jit and math, and plain "

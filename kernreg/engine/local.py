@@ -76,8 +76,8 @@ def row_blocks(kernel: RowSource, X: Any, Z: Any, block_rows: int | None = None)
         block_rows = min(fitting, max(BLOCK, (1 << 27) // max(1, 8 * m)))
         if block_rows > BLOCK:
             block_rows = block_rows // BLOCK * BLOCK
-    elif block_rows < 1:
-        raise ParameterError(f"block_rows={block_rows}; a block has at least one row")
+    elif not isinstance(block_rows, int | np.integer) or block_rows < 1:
+        raise ParameterError(f"block_rows={block_rows!r}; a block has at least one row, and a whole number of them")
     for start in range(0, n, block_rows):
         stop = min(start + block_rows, n)
         yield slice(start, stop), kernel.rows(X, Z, start, stop)
