@@ -66,8 +66,9 @@ def test_errors_of_the_mapped_function_reach_the_caller():
 def test_unknown_ways_to_combine_and_empty_blocks_are_refused():
     with pytest.raises(ParameterError, match="'concatenate', 'add'"):
         rbf().map_rows(X, Z, lambda rows, block: block, combine="multiply")
-    with pytest.raises(ParameterError, match="at least one row"):
-        list(rbf().blocks(X, block_rows=0))
+    for wrong in (0, -1, 2.5, "all"):
+        with pytest.raises(ParameterError, match="at least one row"):
+            list(rbf().blocks(X, block_rows=wrong))
 
 
 @pytest.mark.parametrize("k", [rbf(), sne(), sne().T, rbf() + linear(), symmetrize(sne()), centered(rbf())])

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import kernreg as kr
 from kernreg import kernel
-from kernreg.errors import DataError
+from kernreg.errors import DataError, EngineError
 from kernreg.kernels.builtin import linear, rbf, sne
 
 X = SIGNED = np.random.default_rng(0).integers(-4, 5, size=(13, 4)).astype(float)
@@ -256,6 +256,44 @@ def test_no_samples_give_an_empty_matrix(spec, form):
     assert np.array_equal(k.operator(form(X), form(EMPTY)) @ np.ones(0), np.zeros(13))
     assert list(k.blocks(form(EMPTY), form(X))) == []
     assert k.map_rows(form(EMPTY), form(X), lambda rows, block: block).shape == (0, 13)
+
+
+def test_functions_of_rows_and_blocks_cannot_change_the_samples():
+    @kernel(of="rows")
+    def writes_rows(x, z):
+        x[0] = 0.0
+        return x[0] * z[0]
+
+    @kernel(of="blocks")
+    def writes_blocks(X, Z):
+        X *= 2.0
+        return X @ Z.T
+
+    table = X.copy()
+    with pytest.raises(EngineError, match=r"'writes-rows' cannot be compiled.*readonly"):
+        writes_rows()(table)
+    with pytest.raises(ValueError, match="read-only"):
+        writes_blocks()(table)
+    assert np.array_equal(table, X)
+
+
+def test_block_functions_may_return_sparse_and_integer_values_but_not_complex_ones():
+    @kernel(of="blocks")
+    def sparse_values(X, Z):
+        return sp.csr_array(X @ Z.T)
+
+    @kernel(of="blocks")
+    def integers(X, Z):
+        return (X @ Z.T).astype(int)
+
+    @kernel(of="blocks")
+    def complex_values(X, Z):
+        return X @ Z.T * 1j
+
+    assert np.array_equal(sparse_values()(X), X @ X.T)
+    assert integers()(X).dtype == np.float64
+    with pytest.raises(DataError, match="'complex-values' returned values of dtype complex128"):
+        complex_values()(X)
 
 
 def test_blocks_functions_that_return_the_wrong_shape_are_named():
