@@ -9,6 +9,10 @@
     parameters.py    kernels inside estimators, γ, choices
     samples.py       tables, indices, pairs
     labels.py        one-vs-rest, one-vs-one
+    strategies.py    exact, iterative, lowrank: which, and how the latter two are called
+    large.py         fits by the latter two
+    merging.py       how a solver uses an ensembler
+    progress.py      progress bars
 
 May import: everything up to linalg. An ensembler is found by name, through the registry.
 """

@@ -44,6 +44,9 @@ class _TwoViews(DualPredictor):
     def _pole_policy(self) -> str:
         return check_choice("on_pole", self.on_pole, ("raise", "damp"))
 
+    def _only_exact(self) -> str:
+        return "on_pole='damp'" if self.on_pole == "damp" else ""
+
     def _needs_leave_one_out(self) -> bool:
         return learns(self.ensembler_)
 
@@ -55,6 +58,8 @@ class _TwoViews(DualPredictor):
     def _fitted_views(self) -> Views:
         """Return the views of the training samples from the dual equations: y - a/(γ v) and y - c/(γ v)."""
         Y = self._encode(self._y)[0].Y
+        if self._coefficients.shape[1] != len(Y):  # on landmarks; the shape is all that is needed
+            return {"source": self._outer(Y), "target": self._outer(Y)}
         scale = self.gamma_ * (1.0 if self._weights is None else self._weights[:, None])
         source, target = self._coefficients  # c and a
         return {"source": self._outer(Y - target / scale), "target": self._outer(Y - source / scale)}
@@ -98,8 +103,18 @@ class AsKLSClassifier(ClassifierMixin, _TwoViews, DualClassifier):
         What to do where 1/γ is a singular value of the centred kernel matrix: raise an error that names a safe γ, or
         take the Tikhonov solution (BᵀB + λ)⁻¹Bᵀr of the centred system, λ = 1 as in the authors' code (which damps
         the intercepts too; here they are free). At any other γ both do the same.
-    strategy : {"auto", "exact"}
-        How the system is solved; both hold the kernel matrix in memory.
+    strategy : {"auto", "exact", "iterative", "lowrank"}
+        ``exact`` holds the kernel matrix in memory; ``iterative`` never does (Krylov methods on streamed products, no
+        leave-one-out); ``lowrank`` approximates it by landmarks. ``auto`` is exact while that fits the memory budget;
+        `solver_report_` says what was taken.
+    tol, max_iter : float, int
+        Relative residual to reach and bound on the iterations (iterative); a ConvergenceWarning says if not reached.
+    n_landmarks : int, optional
+        Landmarks of the approximation (lowrank, 500 by default) or of the preconditioner (iterative).
+    landmarks : str or array of int
+        How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``; or their indices.
+    random_state : int, Generator or None
+        Of that choice.
 
     Attributes
     ----------
@@ -115,6 +130,10 @@ class AsKLSClassifier(ClassifierMixin, _TwoViews, DualClassifier):
     intercept_ : ndarray of shape (2,) or (2, classes)
     solver_report_ : SolveReport
         What ran, the residual reached, whether the solution is damped.
+    n_iter_ : int
+        Iterations of the Krylov method; 1 for a direct solve.
+    landmarks_ : ndarray of int
+        The training samples the model stands on, where the strategy is lowrank.
     loo_path_ : dict
         gamma, score and squared_error, where γ was chosen by leave-one-out.
     loo_views_, loo_residuals_, loo_score_
@@ -145,12 +164,22 @@ class AsKLSClassifier(ClassifierMixin, _TwoViews, DualClassifier):
         ensembler: Any = "average",
         on_pole: str = "raise",
         strategy: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        n_landmarks: int | None = None,
+        landmarks: Any = "uniform",
+        random_state: Any = 0,
     ):
         self.kernel = kernel
         self.gamma = gamma
         self.ensembler = ensembler
         self.on_pole = on_pole
         self.strategy = strategy
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AsKLSClassifier:
         """Fit to samples in rows and their classes.
@@ -191,8 +220,18 @@ class AsKLSRegressor(RegressorMixin, _TwoViews, DualRegressor):
         What merges the views: ``"average"``, ``"source"``, ``"target"``, ``"best"``, ``"stack"``, or one's own.
     on_pole : {"raise", "damp"}
         What to do where 1/γ is a singular value of the centred kernel matrix, see `AsKLSClassifier`.
-    strategy : {"auto", "exact"}
-        How the system is solved; both hold the kernel matrix in memory.
+    strategy : {"auto", "exact", "iterative", "lowrank"}
+        ``exact`` holds the kernel matrix in memory; ``iterative`` never does (Krylov methods on streamed products, no
+        leave-one-out); ``lowrank`` approximates it by landmarks. ``auto`` is exact while that fits the memory budget;
+        `solver_report_` says what was taken.
+    tol, max_iter : float, int
+        Relative residual to reach and bound on the iterations (iterative); a ConvergenceWarning says if not reached.
+    n_landmarks : int, optional
+        Landmarks of the approximation (lowrank, 500 by default) or of the preconditioner (iterative).
+    landmarks : str or array of int
+        How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``; or their indices.
+    random_state : int, Generator or None
+        Of that choice.
 
     Attributes
     ----------
@@ -219,12 +258,22 @@ class AsKLSRegressor(RegressorMixin, _TwoViews, DualRegressor):
         ensembler: Any = "average",
         on_pole: str = "raise",
         strategy: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        n_landmarks: int | None = None,
+        landmarks: Any = "uniform",
+        random_state: Any = 0,
     ):
         self.kernel = kernel
         self.gamma = gamma
         self.ensembler = ensembler
         self.on_pole = on_pole
         self.strategy = strategy
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AsKLSRegressor:
         """Fit to samples in rows (or a tuple of two tables, see `AsKLSClassifier`) and their outputs.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,8 +19,10 @@ from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.kernels import Kernel, as_kernel
 from kernreg.linalg import SolveReport, asymmetry
 from kernreg.solvers.labels import Problem
+from kernreg.solvers.large import fit_large
 from kernreg.solvers.parameters import KernelParameters, check_choice, check_gamma, default_gammas
 from kernreg.solvers.samples import check_fitted, check_pair, check_samples, check_weights, input_kind, take
+from kernreg.solvers.strategies import STRATEGIES, Options, pick
 from kernreg.solvers.systems import DualSolution, DualSystem, Views
 
 _RESIDUAL_WORTH_A_WARNING = 1e-6
@@ -38,6 +41,11 @@ class DualSolver(KernelParameters):
 
     gamma: Any
     strategy: Any
+    tol: Any
+    max_iter: Any
+    n_landmarks: Any
+    landmarks: Any
+    random_state: Any
     _loo: Views | None
 
     # What a concrete solver says ---------------------------------------------------------------------------
@@ -64,15 +72,23 @@ class DualSolver(KernelParameters):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         gamma = check_gamma(self.gamma)
-        check_choice("strategy", self.strategy, ("auto", "exact"))
+        check_choice("strategy", self.strategy, STRATEGIES)
+        options = self._options()
         on_pole = self._pole_policy()
         kernel = as_kernel(self.kernel)
         X, y = self._check_data(X, y, kernel)
         X, y, weights = self._check_weights(X, y, sample_weight)
         problems = self._encode(y)
         self.kernel_, self.X_fit_, self._weights, self._y, self._loo = _bound(kernel, X), X, weights, y, None
+        leave_one_out = not isinstance(gamma, float) or self._needs_leave_one_out()
+        strategy = pick(self.strategy, len(y), leave_one_out=leave_one_out, exact_only=self._only_exact())
+        self._unavailable = ""
+        if strategy != "exact":
+            solution, note = fit_large(self, strategy, problems[0], gamma, leave_one_out, options)
+            self._keep([solution], problems, self._kernel_dtype(), note)
+            return
         K = self._training_matrix()
-        if isinstance(gamma, float) and not self._needs_leave_one_out():
+        if isinstance(gamma, float) and not leave_one_out:
             self.gamma_ = gamma
             solutions = [
                 self._make_system(K, problem, overwrite=len(problems) == 1).direct(gamma, on_pole)
@@ -83,6 +99,21 @@ class DualSolver(KernelParameters):
             grid = np.array([gamma]) if isinstance(gamma, float) else gamma
             solutions, note = self._choose(K, problems, grid, on_pole)
         self._keep(solutions, problems, K.dtype, note)
+
+    def _options(self) -> Options:
+        tol, max_iter, n_landmarks = self.tol, self.max_iter, self.n_landmarks
+        if not isinstance(tol, Real) or not 0.0 < float(tol) < 1.0:
+            raise ParameterError(f"tol={tol!r} is not accepted; give a number between 0 and 1")
+        if not isinstance(max_iter, Integral) or max_iter < 1:
+            raise ParameterError(f"max_iter={max_iter!r} is not accepted; give a positive integer")
+        if n_landmarks is not None and (not isinstance(n_landmarks, Integral) or n_landmarks < 1):
+            raise ParameterError(f"n_landmarks={n_landmarks!r} is not accepted; give a positive integer or None")
+        number = None if n_landmarks is None else int(n_landmarks)
+        return Options(float(tol), int(max_iter), number, self.landmarks, self.random_state)
+
+    def _only_exact(self) -> str:
+        """Return the setting, if any, that only the exact strategy can serve."""
+        return ""
 
     def _check_data(self, X: Any, y: Any, kernel: Kernel) -> tuple[Any, Any]:
         if isinstance(X, tuple) and len(X) == 2 and np.ndim(X[0]) >= 1 and not self._accepts_pairs:
@@ -133,15 +164,25 @@ class DualSolver(KernelParameters):
                 "training samples. Check its parameters and the range of the features"
             )
         if self.requires_symmetric_kernel and not self.kernel_.symmetric:
-            gap = asymmetry(K)
-            if gap > _SYMMETRY_TOLERANCE[K.dtype]:
-                instead = "ask-lsr" if self._regression else "ask-ls"
-                raise AsymmetryError(
-                    f"the kernel {self.kernel_.name!r} is asymmetric on these samples (max |K - Kᵀ| is {gap:.3g} of "
-                    f"max |K|), and {type(self).__name__} requires a symmetric one. Use '{instead}', which is made for "
-                    "asymmetric kernels, or say how to make it symmetric: kernreg.kernels.symmetrize(kernel, …)"
-                )
+            self._refuse_asymmetry(K)
         return K
+
+    def _refuse_asymmetry(self, K: np.ndarray) -> None:
+        gap = asymmetry(K)
+        if gap > _SYMMETRY_TOLERANCE[K.dtype]:
+            instead = "ask-lsr" if self._regression else "ask-ls"
+            raise AsymmetryError(
+                f"the kernel {self.kernel_.name!r} is asymmetric on these samples (max |K - Kᵀ| is {gap:.3g} of "
+                f"max |K|), and {type(self).__name__} requires a symmetric one. Use '{instead}', which is made for "
+                "asymmetric kernels, or say how to make it symmetric: kernreg.kernels.symmetrize(kernel, …)"
+            )
+
+    def _kernel_dtype(self) -> np.dtype:
+        """Return the type of kernel values, which is that of results."""
+        one = (
+            take(side, np.arange(1)) for side in (self.X_fit_ if isinstance(self.X_fit_, tuple) else (self.X_fit_,) * 2)
+        )
+        return self.kernel_(*one).dtype
 
     def _make_system(self, K: np.ndarray, problem: Problem, *, overwrite: bool) -> DualSystem:
         rows, weights = problem.rows, self._weights
@@ -241,7 +282,8 @@ class DualSolver(KernelParameters):
             self.dual_coef_, self.intercept_ = self.dual_coef_[0], self.intercept_[0]
         self.solver_report_ = _worst([solution.report for solution in solutions], note)
         report = self.solver_report_
-        if report.residual > _RESIDUAL_WORTH_A_WARNING and not report.damped:
+        self.n_iter_ = max(1, getattr(report, "iterations", 1))
+        if report.strategy == "exact" and report.residual > _RESIDUAL_WORTH_A_WARNING and not report.damped:
             warnings.warn(
                 f"the system is ill-conditioned (condition about {report.condition:.2g}): the relative residual is "
                 f"{report.residual:.2g} at gamma={report.gamma:g}. A smaller gamma regularises more",
@@ -264,6 +306,8 @@ class DualSolver(KernelParameters):
         """
         check_fitted(self)
         if self._loo is None:
+            if self._unavailable:
+                raise ParameterError(f"this model has no leave-one-out values: {self._unavailable}")
             m = len(self._y)
             if m < 2:
                 raise DataError(f"leave-one-out needs at least 2 samples, and this model was fitted to {m}")

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from kernreg.errors import ParameterError
 from kernreg.solvers.base import DualSolver
 from kernreg.solvers.labels import Problem, one_vs_one, one_vs_rest, pairwise_votes
 from kernreg.solvers.parameters import check_choice
@@ -53,6 +54,8 @@ class _KreinMixin(DualSolver):
 
     def _symmetric_matrix(self) -> np.ndarray:
         check_fitted(self)
+        if self.solver_report_.strategy == "lowrank":
+            raise ParameterError("strategy='lowrank' keeps landmarks only, not the training matrix; use 'exact'")
         return self._training_matrix()
 
 
@@ -68,8 +71,18 @@ class LSSVC(ClassifierMixin, DualClassifier, _KreinMixin):
         matrix, ``"loo"``) the value with the best exact leave-one-out accuracy is taken, ties settled by squared error.
     multi_class : {"one-vs-rest", "one-vs-one"}
         How more than two classes become problems of two.
-    strategy : {"auto", "exact"}
-        How the system is solved; both hold the kernel matrix in memory.
+    strategy : {"auto", "exact", "iterative", "lowrank"}
+        ``exact`` holds the kernel matrix in memory; ``iterative`` never does (Krylov methods on streamed products, no
+        leave-one-out); ``lowrank`` approximates it by landmarks. ``auto`` is exact while that fits the memory budget;
+        `solver_report_` says what was taken.
+    tol, max_iter : float, int
+        Relative residual to reach and bound on the iterations (iterative); a ConvergenceWarning says if not reached.
+    n_landmarks : int, optional
+        Landmarks of the approximation (lowrank, 500 by default) or of the preconditioner (iterative).
+    landmarks : str or array of int
+        How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``; or their indices.
+    random_state : int, Generator or None
+        Of that choice.
 
     Attributes
     ----------
@@ -83,6 +96,10 @@ class LSSVC(ClassifierMixin, DualClassifier, _KreinMixin):
     intercept_ : float or ndarray of shape (columns,)
     solver_report_ : SolveReport
         What ran, and the residual reached.
+    n_iter_ : int
+        Iterations of the Krylov method; 1 for a direct solve.
+    landmarks_ : ndarray of int
+        The training samples the model stands on, where the strategy is lowrank.
     loo_path_ : dict
         gamma, score and squared_error, where γ was chosen by leave-one-out.
     loo_views_, loo_residuals_, loo_score_, signature_
@@ -103,12 +120,27 @@ class LSSVC(ClassifierMixin, DualClassifier, _KreinMixin):
     _system = SymmetricSystem
 
     def __init__(
-        self, kernel: Any = "rbf", gamma: Any = 1.0, *, multi_class: str = "one-vs-rest", strategy: str = "auto"
+        self,
+        kernel: Any = "rbf",
+        gamma: Any = 1.0,
+        *,
+        multi_class: str = "one-vs-rest",
+        strategy: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        n_landmarks: int | None = None,
+        landmarks: Any = "uniform",
+        random_state: Any = 0,
     ):
         self.kernel = kernel
         self.gamma = gamma
         self.multi_class = multi_class
         self.strategy = strategy
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LSSVC:
         """Fit to samples in rows and their classes.
@@ -127,6 +159,9 @@ class LSSVC(ClassifierMixin, DualClassifier, _KreinMixin):
     @property
     def _pairwise_problems(self) -> bool:
         return self.multi_class == "one-vs-one" and len(self.classes_) > 2
+
+    def _only_exact(self) -> str:
+        return "multi_class='one-vs-one'" if self._pairwise_problems else ""
 
     def _split(self, codes: np.ndarray, n_classes: int) -> list[Problem]:
         return (one_vs_one if self.multi_class == "one-vs-one" else one_vs_rest)(codes, n_classes)
@@ -157,8 +192,18 @@ class LSSVR(RegressorMixin, DualRegressor, _KreinMixin):
     gamma : float, sequence of float or "loo"
         The regularisation constant γ; larger fits the data closer. Of a sequence (or of a grid fitted to the kernel
         matrix, ``"loo"``) the value with the best exact leave-one-out R² is taken.
-    strategy : {"auto", "exact"}
-        How the system is solved; both hold the kernel matrix in memory.
+    strategy : {"auto", "exact", "iterative", "lowrank"}
+        ``exact`` holds the kernel matrix in memory; ``iterative`` never does (Krylov methods on streamed products, no
+        leave-one-out); ``lowrank`` approximates it by landmarks. ``auto`` is exact while that fits the memory budget;
+        `solver_report_` says what was taken.
+    tol, max_iter : float, int
+        Relative residual to reach and bound on the iterations (iterative); a ConvergenceWarning says if not reached.
+    n_landmarks : int, optional
+        Landmarks of the approximation (lowrank, 500 by default) or of the preconditioner (iterative).
+    landmarks : str or array of int
+        How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``; or their indices.
+    random_state : int, Generator or None
+        Of that choice.
 
     Attributes
     ----------
@@ -170,6 +215,10 @@ class LSSVR(RegressorMixin, DualRegressor, _KreinMixin):
     intercept_ : float or ndarray of shape (outputs,)
     solver_report_ : SolveReport
         What ran, and the residual reached.
+    n_iter_ : int
+        Iterations of the Krylov method; 1 for a direct solve.
+    landmarks_ : ndarray of int
+        The training samples the model stands on, where the strategy is lowrank.
     loo_path_ : dict
         gamma, score and squared_error, where γ was chosen by leave-one-out.
     loo_views_, loo_residuals_, loo_score_, signature_
@@ -187,10 +236,26 @@ class LSSVR(RegressorMixin, DualRegressor, _KreinMixin):
     requires_symmetric_kernel = True
     _system = SymmetricSystem
 
-    def __init__(self, kernel: Any = "rbf", gamma: Any = 1.0, *, strategy: str = "auto"):
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: Any = 1.0,
+        *,
+        strategy: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        n_landmarks: int | None = None,
+        landmarks: Any = "uniform",
+        random_state: Any = 0,
+    ):
         self.kernel = kernel
         self.gamma = gamma
         self.strategy = strategy
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LSSVR:
         """Fit to samples in rows and their outputs.

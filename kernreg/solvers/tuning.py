@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +10,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from kernreg.config import get_config
 from kernreg.errors import ParameterError
 from kernreg.registry import get_registry, parse_spec
+from kernreg.solvers.progress import progress
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,9 @@ def tune(solver: Any, grid: Mapping[str, Iterable[Any]], X: Any, y: Any, *, samp
     rows: list[dict[str, Any]] = []
     best: tuple[tuple[float, float], dict[str, Any]] | None = None
     failure: Exception | None = None
-    with _progress(len(combinations)) as advance:
-        for combination in combinations:
+    with progress("tune", len(combinations)) as report:
+        for number, combination in enumerate(combinations):
+            report(number)
             candidate = clone(solver).set_params(**combination, gamma=gammas)
             try:
                 candidate.fit(X, y, sample_weight=sample_weight)
@@ -82,7 +82,6 @@ def tune(solver: Any, grid: Mapping[str, Iterable[Any]], X: Any, y: Any, *, samp
                 rows.append(
                     {**combination, "gamma": np.nan, "score": -np.inf, "squared_error": np.inf, "error": str(error)}
                 )
-                advance()
                 continue
             path = candidate.loo_path_
             for gamma, score, square in zip(path["gamma"], path["score"], path["squared_error"], strict=True):
@@ -91,7 +90,6 @@ def tune(solver: Any, grid: Mapping[str, Iterable[Any]], X: Any, y: Any, *, samp
                 )
                 if best is None or (score, -square) > best[0]:
                     best = (float(score), -float(square)), {**combination, "gamma": float(gamma)}
-            advance()
     if best is None:
         raise ParameterError(f"no combination of the grid could be fitted; the last failure: {failure}") from failure
     (score, _), params = best
@@ -134,20 +132,6 @@ def _split(solver: Any, grid: Mapping[str, Iterable[Any]]) -> tuple[dict[str, li
     if isinstance(gammas, int | float | np.number):
         gammas = [float(gammas)]
     return rest, gammas if isinstance(gammas, str) else list(gammas)
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Any]:
-    """Yield a function to call after each combination; a bar is drawn on a terminal only."""
-    if not get_config().show_progress():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("tune", total=total)
-        yield lambda: bar.advance(task)
 
 
 def _table(rows: list[dict[str, Any]]) -> Any:

@@ -249,7 +249,7 @@ def test_weights_are_repetitions_for_kernels_without_a_reference_set(textbook, b
     ("params", "message"),
     [
         ({"on_pole": "ignore"}, "on_pole='ignore' is not accepted; give 'raise' or 'damp'"),
-        ({"strategy": "lowrank"}, "give 'auto' or 'exact'"),
+        ({"strategy": "low-rank"}, "strategy='low-rank' is not accepted"),
         ({"gamma": 0}, "not accepted"),
         ({"ensembler": 3}, "ensembler=3 is not accepted"),
     ],

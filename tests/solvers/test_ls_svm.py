@@ -210,7 +210,7 @@ def test_pole_of_an_indefinite_kernel_is_named(blobs):
         ({"gamma": []}, "not accepted"),
         ({"gamma": [1.0, -1.0]}, "not accepted"),
         ({"gamma": True}, "not accepted"),
-        ({"strategy": "iterative"}, "strategy='iterative' is not accepted; give 'auto' or 'exact'"),
+        ({"strategy": "fast"}, "strategy='fast' is not accepted; give 'auto' or 'exact' or 'iterative' or 'lowrank'"),
         ({"multi_class": "ovr"}, "'one-vs-rest' or 'one-vs-one'"),
         ({"kernel": "rbf(sigma=-1)"}, "sigma"),
         ({"kernel": 3}, "not a kernel"),
