@@ -8,6 +8,7 @@ An edited plugin, or an edited helper of it, lands in another directory and is c
 
 from __future__ import annotations
 
+import enum
 import hashlib
 import os
 import shutil
@@ -25,6 +26,9 @@ from kernreg.config import get_config
 
 # Bumped when the drivers' calling conventions change: old directories are then never read.
 _LAYOUT = 1
+
+# Not followed: their versions are in the directory's name, or do not matter.
+LIBRARIES = ("numpy", "math", "numba", "llvmlite", "scipy", "builtins", "enum")
 
 _lock = threading.Lock()
 _reason_without_disk: str | None = None
@@ -149,31 +153,59 @@ def referred_functions(function: Any) -> Iterator[types.FunctionType]:
 
 
 def _parts(value: Any, seen: set[int]) -> Iterator[str]:
-    value = getattr(value, "py_func", value)  # a Numba dispatcher stands for its function
-    if isinstance(value, types.FunctionType):
-        if id(value) in seen:
-            return
-        seen.add(id(value))
-        yield from _code_parts(value.__code__)
-        yield repr((value.__defaults__, value.__kwdefaults__))
-        for name, referred in _references(value):
+    """Yield what machine code made of ``value`` depends on; every value is followed once."""
+    if isinstance(value, int | float | complex | str | bytes | None):
+        yield repr(value)
+        return
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    function = _function_of(value)
+    if function is not None:
+        yield from _code_parts(function.__code__, seen)
+        for defaults in (function.__defaults__, function.__kwdefaults__):
+            yield from _parts(defaults, seen)
+        for name, referred in _references(function):
             yield name
             yield from _parts(referred, seen)
-    elif isinstance(value, int | float | complex | str | bytes | bool | tuple | None):
-        yield repr(value)
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from _parts(item, seen)
+    elif isinstance(value, set | frozenset):
+        yield from sorted("".join(_parts(item, seen)) for item in value)  # their order differs between processes
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield repr(key)
+            yield from _parts(item, seen)
+    elif isinstance(value, type):
+        yield f"{value.__module__}.{value.__qualname__}"
+        if value.__module__.split(".")[0] not in LIBRARIES:  # an enumeration, or constants in a class
+            for name, item in sorted(vars(value).items()):
+                if not name.startswith("__"):
+                    yield name
+                    yield from _parts(item, seen)
+    elif isinstance(value, enum.Enum):
+        yield repr(value.value)
     elif hasattr(value, "dtype") and hasattr(value, "tobytes"):  # a numpy array frozen into the machine code
         yield f"{value.dtype}{value.shape}" + hashlib.sha256(value.tobytes()).hexdigest()
     else:
         yield f"{type(value).__module__}.{getattr(value, '__qualname__', type(value).__qualname__)}"
 
 
-def _code_parts(code: types.CodeType) -> Iterator[str]:
+def _function_of(value: Any) -> types.FunctionType | None:
+    """Return the plain function behind what Numba makes of one: a dispatcher, a ufunc, a C callback."""
+    for name in ("_dispatcher", "_pyfunc", "py_func"):
+        value = getattr(value, name, value) if not isinstance(value, type) else value
+    return value if isinstance(value, types.FunctionType) else None
+
+
+def _code_parts(code: types.CodeType, seen: set[int]) -> Iterator[str]:
     yield code.co_code.hex()
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _code_parts(constant)
+            yield from _code_parts(constant, seen)
         else:
-            yield repr(constant)
+            yield from _parts(constant, set())
     yield repr((code.co_names, code.co_varnames))
 
 
@@ -190,8 +222,8 @@ def _references(function: Any) -> Iterator[tuple[str, Any]]:
             else:
                 yield name, value
     for module in modules:  # grows while it is walked: package.module.function is two attributes away
-        if module.__name__.split(".")[0] in ("numpy", "math", "numba"):
-            continue  # their versions are in the directory name or do not matter
+        if module.__name__.split(".")[0] in LIBRARIES:
+            continue
         for name in names:
             value = getattr(module, name, None)
             if isinstance(value, types.ModuleType):
