@@ -165,7 +165,7 @@ def variants(source, *edits):
     """The function f of the source, and of the source after each edit."""
     made = []
     for edit in (None, *edits):
-        names = {}
+        names = {"__name__": "made_here"}
         exec(textwrap.dedent(source if edit is None else source.replace(*edit)), names)
         made.append(names["f"])
     return made
@@ -189,6 +189,15 @@ def variants(source, *edits):
         ("from math import sin as s\ndef f(x): return s(x)", ("import sin", "import cos")),
         ("from kernreg.jit import exp as e\ndef f(x): return e(x)", ("import exp", "import log")),
         ("def f(x): return 1 if x in (1, 2) else 0", ("(1, 2)", "(1, 3)")),
+        ("def f(x): return 1 if x in {1, 2} else 0", ("{1, 2}", "{1, 3}")),
+        ("import numpy as np\nD = np.float32\ndef f(x): return D(x)", ("float32", "float64")),
+        ("from numba import njit\n@njit\ndef g(x): return x + 1.0\ndef f(x): return g(x)", ("1.0", "2.0")),
+        ("from numba import vectorize\n@vectorize\ndef g(x): return x + 1.0\ndef f(x): return g(x)", ("1.0", "2.0")),
+        ("from numba import cfunc\n@cfunc('f8(f8)')\ndef g(x): return x + 1.0\ndef f(x): return g(x)", ("1.0", "2.0")),
+        ("import enum\nclass E(enum.IntEnum):\n    A = 1\ndef f(x): return x + E.A", ("A = 1", "A = 2")),
+        ("class C:\n    A = 1.0\ndef f(x): return x + C.A", ("1.0", "2.0")),
+        ("def g(x): return x + 1.0\nT = (g,)\ndef f(x): return T[0](x)", ("1.0", "2.0")),
+        ("def g(x): return x + 1.0\ndef f(x, h=g): return h(x)", ("1.0", "2.0")),
     ],
 )
 def test_fingerprints_change_with_what_a_function_computes(source, edit):
@@ -200,6 +209,16 @@ def test_fingerprints_change_with_what_a_function_computes(source, edit):
 def test_fingerprints_do_not_change_with_the_place_of_a_function():
     here, moved = variants("def f(x): return x + 1.0", ("def", "\n\n\ndef"))
     assert cache.fingerprint(here) == cache.fingerprint(moved)
+
+
+def test_fingerprints_are_the_same_in_every_process(fresh_python):
+    code = """
+        import json
+        from kernreg.engine import cache
+        def f(x): return 1 if x in {"a", "b", "cc", "ddd"} else 0
+        print(json.dumps(cache.fingerprint(f)))
+    """
+    assert fresh_python(code, PYTHONHASHSEED=1) == fresh_python(code, PYTHONHASHSEED=2)
 
 
 def test_functions_that_call_themselves_have_a_fingerprint():
