@@ -10,7 +10,6 @@ solution itself; where it is worse than the recurrence claimed, the iteration is
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.linalg.implicit import CentredOperator, check_system
-from kernreg.linalg.krylov import Map, Watch, conjugate_gradients, minimal_residuals
+from kernreg.linalg.krylov import CheckedResult, Watch, solve_checked
 from kernreg.linalg.preconditioner import block_preconditioner, symmetric_preconditioner
 from kernreg.linalg.report import SolveReport
 
@@ -128,8 +127,11 @@ def solve_symmetric_iterative(
     def multiply(V: np.ndarray) -> np.ndarray:
         return kappa * V + centred.product(V)
 
+    def remainder(V: np.ndarray) -> np.ndarray:
+        return centred.scale(Y - centred.raw(centred.scale(V))) - kappa * V
+
     T = centred.targets(Y)
-    found = _run(
+    found = solve_checked(
         "cg" if method == "cg" or (method == "auto" and definite) else "minres",
         multiply,
         T,
@@ -137,12 +139,11 @@ def solve_symmetric_iterative(
         tol * np.linalg.norm(T, axis=0),
         max_iter,
         callback,
+        remainder,
+        centred.project,
     )
-    A = centred.scale(centred.project(found.solution))
-    KA = centred.raw(A)
-    rest = T - centred.project(centred.scale(KA)) - kappa * centred.project(found.solution)
-    report = _report(found, _worst(rest, T), preconditioner, centred, gamma, tol, -preconditioner.values)
-    return A, centred.mean(Y - KA), report
+    report = _report(found, _worst(found.rest, T), preconditioner, centred, gamma, tol, -preconditioner.values)
+    return centred.scale(found.solution), (centred.border @ found.full) / centred.norm, report
 
 
 def solve_block_iterative(
@@ -196,54 +197,25 @@ def solve_block_iterative(
     def multiply(V: np.ndarray) -> np.ndarray:
         return kappa * V + np.vstack([centred.product(V[m:]), centred.adjoint(V[:m])])
 
+    def remainder(V: np.ndarray) -> np.ndarray:
+        a, c = centred.scale(V[:m]), centred.scale(V[m:])
+        full = [centred.scale(Y - centred.raw(c)), centred.scale(Y - centred.raw(a, adjoint=True))]
+        return np.vstack(full) - kappa * V
+
+    def project(V: np.ndarray) -> np.ndarray:
+        return np.vstack([centred.project(V[:m]), centred.project(V[m:])])
+
     T = centred.targets(Y)
     # The bounds are those of half the equations, so that each half is within the tolerance by itself.
     bounds = tol * np.linalg.norm(T, axis=0)
-    found = _run("minres", multiply, np.vstack([T, T]), preconditioner, bounds, max_iter, callback)
-    a, c = centred.project(found.solution[:m]), centred.project(found.solution[m:])
-    A, C = centred.scale(a), centred.scale(c)
-    KC, KA = centred.raw(C), centred.raw(A, adjoint=True)
-    rest = [T - kappa * v - centred.project(centred.scale(K)) for v, K in ((a, KC), (c, KA))]
-    residual = max(_worst(r, T) for r in rest)
+    found = solve_checked(
+        "minres", multiply, np.vstack([T, T]), preconditioner, bounds, max_iter, callback, remainder, project
+    )
+    residual = max(_worst(found.rest[:m], T), _worst(found.rest[m:], T))
     report = _report(found, residual, preconditioner, centred, gamma, tol, preconditioner.values)
-    return A, C, np.stack([centred.mean(Y - KC), centred.mean(Y - KA)]), report
-
-
-@dataclass(frozen=True)
-class _Run:
-    method: str
-    solution: np.ndarray
-    iterations: int
-    note: str = ""
-
-
-def _run(
-    method: str, multiply: Map, B: np.ndarray, precondition: Map, bounds: np.ndarray, max_iter: int, watch: Watch | None
-) -> _Run:
-    """Iterate until the true residuals are within bounds, max_iter is reached, or a new start brings nothing."""
-    solution, rest = np.zeros_like(B), B
-    worst, iterations, note = np.inf, 0, ""
-    floor = np.where(bounds > 0.0, bounds, 1.0)
-    while iterations < max_iter:
-        offset = iterations
-
-        def shifted(iteration: int, ratio: float, offset: int = offset) -> None:
-            if watch is not None:
-                watch(offset + iteration, ratio)
-
-        solve: Callable[..., Any] = conjugate_gradients if method == "cg" else minimal_residuals
-        # Aim a little lower than asked: the true residual is the one that counts.
-        step = solve(multiply, rest, precondition, 0.9 * bounds, max_iter - iterations, shifted)
-        solution = solution + step.solution
-        iterations += step.iterations
-        rest = B - multiply(solution)
-        ratio = float((np.linalg.norm(rest, axis=0) / floor).max(initial=0.0))
-        if step.indefinite:
-            method, note = "minres", "K showed itself as indefinite; conjugate gradients gave way to MINRES"
-        elif ratio <= 1.0 or ratio > 0.5 * worst:
-            break
-        worst = ratio
-    return _Run(method, solution, iterations, note)
+    A, C = centred.scale(found.solution[:m]), centred.scale(found.solution[m:])
+    b = np.stack([centred.border @ found.full[:m], centred.border @ found.full[m:]]) / centred.norm
+    return A, C, b, report
 
 
 def _worst(rest: np.ndarray, T: np.ndarray) -> float:
@@ -252,7 +224,7 @@ def _worst(rest: np.ndarray, T: np.ndarray) -> float:
 
 
 def _report(
-    found: _Run,
+    found: CheckedResult,
     residual: float,
     preconditioner: Any,
     centred: CentredOperator,

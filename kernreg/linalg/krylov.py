@@ -141,3 +141,69 @@ def minimal_residuals(
             )
     X[:, active] = x
     return KrylovResult(X, iteration)
+
+
+@dataclass(frozen=True)
+class CheckedResult:
+    """What an iteration ended with.
+
+    ``full`` is the remainder of the equations before centring, ``rest`` is it without the border: the residual. The
+    border's share of ``full`` is the intercept, so the last check of the residual has found it already.
+    """
+
+    method: str
+    solution: np.ndarray
+    full: np.ndarray
+    rest: np.ndarray
+    iterations: int
+    note: str
+
+
+def solve_checked(
+    method: str,
+    multiply: Map,
+    B: np.ndarray,
+    precondition: Map,
+    bounds: np.ndarray,
+    max_iter: int,
+    watch: Watch | None,
+    remainder: Map,
+    project: Map,
+) -> CheckedResult:
+    """Iterate until the true residuals are within bounds, max_iter is reached, or a new start brings nothing.
+
+    Parameters
+    ----------
+    method : {"cg", "minres"}
+        Conjugate gradients give way to MINRES where the matrix shows itself as indefinite.
+    multiply, B, precondition, bounds, max_iter, watch
+        The system, as the methods themselves take it.
+    remainder : callable
+        The equations before centring: right-hand side minus left-hand side of a solution.
+    project : callable
+        Takes the border out.
+    """
+    solution, rest = np.zeros_like(B), B
+    worst, iterations, note = np.inf, 0, ""
+    floor = np.where(bounds > 0.0, bounds, 1.0)
+    while True:
+        offset = iterations
+
+        def shifted(iteration: int, ratio: float, offset: int = offset) -> None:
+            if watch is not None:
+                watch(offset + iteration, ratio)
+
+        solve = conjugate_gradients if method == "cg" else minimal_residuals
+        # Aim a little lower than asked: the true residual is the one that counts.
+        step = solve(multiply, rest, precondition, 0.9 * bounds, max_iter - iterations, shifted)
+        solution = project(solution + step.solution)
+        iterations += step.iterations
+        full = remainder(solution)
+        rest = project(full)
+        ratio = float((np.linalg.norm(rest, axis=0) / floor).max(initial=0.0))
+        if step.indefinite:
+            method, note = "minres", "K showed itself as indefinite; conjugate gradients gave way to MINRES"
+        stalled = ratio > 0.5 * worst and not step.indefinite
+        if ratio <= 1.0 or stalled or iterations >= max_iter:
+            return CheckedResult(method, solution, full, rest, iterations, note)
+        worst = ratio

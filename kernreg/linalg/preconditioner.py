@@ -99,11 +99,11 @@ def symmetric_preconditioner(
     chosen = _landmarks(kernel, X, None, rank, definite, landmarks, random_state)
     if not len(chosen):
         return SymmetricPreconditioner(np.zeros((centred.size, 0)), np.zeros(0), kappa)
-    bound = anchored(kernel, X)
-    columns = _centred(bound(X, X[chosen]), centred)
+    columns = _columns(kernel, X, None, chosen, centred)
     if definite:
-        return SymmetricPreconditioner(*_nystrom(columns, bound(X[chosen], X[chosen]), kappa), kappa)
-    Q = _orthonormal(columns)
+        W = columns[chosen].copy()
+        return SymmetricPreconditioner(*_nystrom(_centred(columns, centred), W, kappa), kappa)
+    Q = _orthonormal(_centred(columns, centred))
     core = Q.T @ centred.product(Q)
     values, vectors = linalg.eigh(0.5 * (core + core.T))
     return SymmetricPreconditioner(_transform(Q, vectors), values, kappa)
@@ -125,9 +125,8 @@ def block_preconditioner(
     if not len(chosen):
         empty = np.zeros((centred.size, 0))
         return BlockPreconditioner(empty, np.zeros(0), empty, kappa)
-    bound, other = anchored(kernel, X, Z), X if Z is None else Z
-    left = _orthonormal(_centred(bound(X, other[chosen]), centred))
-    right = _orthonormal(_centred(bound(X[chosen], other).T, centred))
+    left = _orthonormal(_centred(_columns(kernel, X, Z, chosen, centred), centred))
+    right = _orthonormal(_centred(_columns(kernel, X, Z, chosen, centred, transposed=True), centred))
     U, values, V = linalg.svd(left.T @ centred.product(right))
     return BlockPreconditioner(_transform(left, U), values, _transform(right, V.T), kappa)
 
@@ -141,6 +140,18 @@ def _landmarks(
         m = X.shape[0]
         rank = default_rank(m, definite) if rank is None else min(rank, m)
     return choose_landmarks(kernel, X, rank, landmarks, Z=Z, random_state=random_state)
+
+
+def _columns(
+    kernel: Kernel, X: Any, Z: Any, chosen: np.ndarray, centred: CentredOperator, transposed: bool = False
+) -> np.ndarray:
+    """Return K[:, chosen], or K[chosen, :]ᵀ."""
+    if centred.form == "separable":  # products are cheap, row normalisation included
+        picks = np.zeros((centred.size, len(chosen)))
+        picks[chosen, np.arange(len(chosen))] = 1.0
+        return centred.raw(picks, adjoint=transposed)
+    bound, other = anchored(kernel, X, Z), X if Z is None else Z
+    return bound(X[chosen], other).T if transposed else bound(X, other[chosen])
 
 
 def _centred(columns: np.ndarray, centred: CentredOperator) -> np.ndarray:
