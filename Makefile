@@ -49,7 +49,7 @@ bench: $(VENV)/.extra-bench
 	cd asv_benchmarks && $(abspath $(BIN))/python -m asv run --python=same --set-commit-hash=$$(git rev-parse HEAD) $(ASV_ARGS)
 
 clean:
-	rm -rf $(VENV) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo_output docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf asv_benchmarks/results asv_benchmarks/html asv_benchmarks/env
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

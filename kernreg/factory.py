@@ -8,6 +8,7 @@ from typing import Any
 
 from kernreg.errors import ParameterError, SpecError
 from kernreg.registry import KINDS, Entry, Spec, get_registry, parse_spec
+from kernreg.registry.checks import problem_with
 
 _ABSENT: Any = object()
 
@@ -169,13 +170,21 @@ def _make_instance(kind: str, spec: Any, params: dict[str, Any]) -> Any:
         cls = get_registry(kind).get(read.name)
         return _call(cls, read, params, _parameters(cls))
     if isinstance(spec, type):
+        _check_kind(kind, spec)
         return _call(spec, Spec(spec.__name__), params, _parameters(spec))
     if hasattr(spec, "get_params") and hasattr(spec, "fit"):
+        cls = type(spec)
+        _check_kind(kind, cls)
         if not params:
             return spec
-        cls = type(spec)
         return _call(cls, Spec(cls.__name__), {**spec.get_params(deep=False), **params}, _parameters(cls))
     raise SpecError(f"{spec!r} is not a {kind}; give a spec such as 'name(parameter=value)', a class or an instance")
+
+
+def _check_kind(kind: str, cls: type) -> None:
+    problem = problem_with(kind, cls)
+    if problem:
+        raise SpecError(f"{cls.__name__} cannot serve as {kind}: {problem}")
 
 
 def _call(maker: Callable[..., Any], spec: Spec, params: dict[str, Any], accepted: list[str]) -> Any:

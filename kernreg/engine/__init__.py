@@ -18,7 +18,7 @@ and arrays. How a value of K is made::
     matrix.py    the block goes to K (mirrored where the kernel is declared symmetric)
     products.py  the block is multiplied and forgotten: K @ V and K.T @ V without K
     separable.py sparse data: K = diag(p) (11' + E) diag(q), products cost O(nnz(XZ'))
-    rows.py      row blocks within the memory budget, combined by a function: the engine primitive
+    local.py     row blocks within the memory budget, combined by a function: the engine primitive
 
 `of="rows"` programs fill the block by a compiled loop over pairs, `of="blocks"` programs by calling Python.
 Row normalisation (SNE, T) happens on whole rows while they are still in cache (normalise.py).

@@ -22,6 +22,8 @@ from kernreg.engine.statistics import BLOCK
 WORTHWHILE = 0.05
 # Exponents beyond this range would lose the small factors to underflow: blocks are used instead.
 SAFE_EXPONENT = 600.0
+# Where 1 + E is much smaller than 1 (strongly negative inner products) the sum cancels: blocks are used instead.
+SMALLEST_EXCESS = -0.5
 
 
 class SeparableProduct:
@@ -65,6 +67,8 @@ def _exponential(
     log_p = _apply(program.name, split.log_left, _norms(X), program.parameters)
     log_q = _apply(program.name, split.log_right, _norms(Z), program.parameters)
     E = _like(G, _apply(program.name, split.excess, G.data, program.parameters))
+    if E.data.min(initial=0.0) < SMALLEST_EXCESS:
+        return None
     if not program.normalize:
         if max(np.ptp(log_p), np.ptp(log_q), np.abs(log_p).max(), np.abs(log_q).max()) > SAFE_EXPONENT / 2:
             return None
