@@ -78,9 +78,13 @@ class BlockPreconditioner:
         )
 
 
-def default_rank(m: int, definite: bool) -> int:
-    """Return how many landmarks pay off: more where they cost no product with K, never more than memory allows."""
-    wanted = max(50, int((4.0 if definite else 1.0) * np.sqrt(m)))
+def default_rank(centred: CentredOperator, definite: bool) -> int:
+    """Return how many landmarks pay off, never more than memory allows.
+
+    Many where they cost no product with K; few where products are so cheap that iterations cost less than landmarks.
+    """
+    m = centred.size
+    wanted = 50 if centred.form == "separable" else max(50, int((4.0 if definite else 1.0) * np.sqrt(m)))
     return max(1, min(m, wanted, rows_within(m, 8)))
 
 
@@ -96,7 +100,7 @@ def symmetric_preconditioner(
     random_state: Any = 0,
 ) -> SymmetricPreconditioner:
     """Return the preconditioner of K̃ + κI for a symmetric kernel; ``rank=0`` is none at all."""
-    chosen = _landmarks(kernel, X, None, rank, definite, landmarks, random_state)
+    chosen = _landmarks(kernel, X, None, centred, rank, definite, landmarks, random_state)
     if not len(chosen):
         return SymmetricPreconditioner(np.zeros((centred.size, 0)), np.zeros(0), kappa)
     columns = _columns(kernel, X, None, chosen, centred)
@@ -121,7 +125,7 @@ def block_preconditioner(
     random_state: Any = 0,
 ) -> BlockPreconditioner:
     """Return the preconditioner of the AsK-LS block of K(X, Z); ``rank=0`` is none at all."""
-    chosen = _landmarks(kernel, X, Z, rank, False, landmarks, random_state)
+    chosen = _landmarks(kernel, X, Z, centred, rank, False, landmarks, random_state)
     if not len(chosen):
         empty = np.zeros((centred.size, 0))
         return BlockPreconditioner(empty, np.zeros(0), empty, kappa)
@@ -132,13 +136,19 @@ def block_preconditioner(
 
 
 def _landmarks(
-    kernel: Kernel, X: Any, Z: Any, rank: int | None, definite: bool, landmarks: Any, random_state: Any
+    kernel: Kernel,
+    X: Any,
+    Z: Any,
+    centred: CentredOperator,
+    rank: int | None,
+    definite: bool,
+    landmarks: Any,
+    random_state: Any,
 ) -> np.ndarray:
     if rank == 0:
         return np.zeros(0, dtype=np.intp)
     if isinstance(landmarks, str):
-        m = X.shape[0]
-        rank = default_rank(m, definite) if rank is None else min(rank, m)
+        rank = default_rank(centred, definite) if rank is None else min(rank, centred.size)
     return choose_landmarks(kernel, X, rank, landmarks, Z=Z, random_state=random_state)
 
 
