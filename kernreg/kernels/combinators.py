@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import check_finite, is_sparse, result_dtype
 from kernreg.engine.local import row_blocks
+from kernreg.errors import DataError
 from kernreg.kernels.base import Kernel, as_kernel, refuse_foreign_estimator
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, choice, function, integer, real, value_key
 from kernreg.kernels.family import KernelFamily
@@ -331,7 +332,11 @@ class Composed(CombinedKernel):
             return X
         if not is_sparse(X) and np.asarray(X).dtype in (np.float64, np.float32):
             check_finite(np.asarray(X), name)  # the map might hide what is missing: tanh(inf) is 1
-        return SampleParts((self.parts[0]._samples(self.feature_map(X), f"feature_map({name})"),))
+        try:
+            mapped = self.feature_map(X)
+        except (TypeError, ValueError) as cause:
+            raise DataError(f"the feature map of compose(…) does not accept {name}: {cause}") from cause
+        return SampleParts((self.parts[0]._samples(mapped, f"feature_map({name})"),))
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         return self.parts[0]._evaluate(*_mapped(X, Z), out, self_start)

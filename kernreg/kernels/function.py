@@ -207,4 +207,4 @@ class BoundKernel(Kernel):
         return self._key
 
     def __reduce__(self) -> Any:
-        return BoundKernel, (self._unbound, self._reference)
+        return BoundKernel, (self._unbound, self._reference, self._of_reference)

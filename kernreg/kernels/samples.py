@@ -46,7 +46,7 @@ def find_slice(X: Any, whole: Any) -> int | None:
     """Return the row of ``whole`` from which on its rows are X, None where there is no such row."""
     length = X.shape[0]
     starts = whole.shape[0] - length + 1
-    if length == 0 or starts <= 0 or is_sparse(X) != is_sparse(whole):
+    if length == 0 or starts <= 0 or X.shape[1:] != whole.shape[1:] or is_sparse(X) != is_sparse(whole):
         return None
     if is_sparse(X):
         counts = np.diff(whole.indptr) == np.diff(X.indptr)[0]

@@ -15,6 +15,7 @@ import threadpoolctl
 
 import kernreg as kr
 from kernreg import kernel
+from kernreg.engine import cache
 from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
 from kernreg.kernels.builtin import rbf, sne
 
@@ -232,6 +233,20 @@ def test_a_cache_directory_that_cannot_be_made_leaves_kernels_uncached(fresh_pyt
     np.testing.assert_allclose(found["values"]["rbf"], rbf()(table), rtol=1e-14)
     assert found["cache"]["hits"] == 0
     assert found["problem"] != "None"
+
+
+def test_a_directory_that_is_not_writable_leaves_kernels_uncached(monkeypatch, tmp_path):
+    @kernel(of="dot")
+    def uncached(dot):
+        return dot + 0.125
+
+    monkeypatch.setattr(cache.os, "access", lambda *arguments, **options: False)
+    before = cache.statistics()
+    with kr.config_context(cache_dir=str(tmp_path)):
+        np.testing.assert_allclose(uncached()(X), X @ X.T + 0.125, rtol=1e-12, atol=1e-12)
+    assert cache.statistics()["hits"] == before["hits"]
+    assert "not writable" in str(cache.describe()["cache problem"])
+    assert not list(tmp_path.rglob("*.nbi"))
 
 
 def test_kernels_work_without_compilation(fresh_python):

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import kernreg as kr
-from kernreg.errors import ParameterError
+from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import compose, symmetrize
 from kernreg.kernels.builtin import laplacian, linear, rbf, sne, tl1
 
@@ -232,6 +232,11 @@ def test_composed_kernel_with_a_map_to_sparse_features(rng):
 def test_composed_kernel_of_text():
     k = compose(linear(), lambda words: np.array([[len(word), word.count("a")] for word in words], dtype=float))
     assert k(["abc", "banana"], ["aa"]).tolist() == [[8.0], [18.0]]
+
+
+def test_a_feature_map_that_fails_says_on_which_samples(X):
+    with pytest.raises(DataError, match=r"feature map of compose\(…\) does not accept Z: .*tanh"):
+        compose(rbf(), np.tanh)(X, np.array([["a", "b", "c", "d"]]))
 
 
 def test_composed_normalised_kernel_is_bound_to_mapped_samples(X, Z):
