@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -240,3 +242,23 @@ def test_asymmetry_is_found_across_blocks():
 def test_matrices_that_are_not_square_are_refused():
     with pytest.raises(DataError, match="square"):
         centre(np.ones((3, 4)))
+
+
+@pytest.mark.parametrize(("overwrite", "allowed"), [(False, 2.0), (True, 1.0)])
+@pytest.mark.parametrize("kind", ["definite", "indefinite", "asymmetric"])
+def test_memory_beyond_the_given_matrix(overwrite, allowed, kind):
+    m = 700
+    rng = np.random.default_rng(0)
+    K = rng.normal(size=(m, m)) / 20
+    K = {"definite": K @ K.T, "indefinite": K + K.T, "asymmetric": K}[kind]
+    Y = np.sign(rng.normal(size=(m, 2)))
+    tracemalloc.start()
+    try:
+        kernel = centre(K, overwrite=overwrite)
+        T = kernel.targets(Y)
+        report = (solve_block if kind == "asymmetric" else solve_symmetric)(kernel, T, 3.0)[-1]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert report.method == ("cholesky" if kind == "definite" else "lu")
+    assert peak / K.nbytes < allowed + 0.35  # blocks of rows and right-hand sides
