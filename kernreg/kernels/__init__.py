@@ -5,7 +5,9 @@
     samples.py      checked sample sets: when two are the same, and what combinations hold
     base.py         Kernel: parameters, identity, evaluation, arithmetic
     function.py     kernels made of one function; bound row-normalised kernels
-    combinators.py  sums, products, powers, transposes, symmetrised, composed
+    combined.py     what kernels made of kernels share
+    combinators.py  sums, products, powers, transposes, composed
+    symmetrized.py  symmetric kernels of an asymmetric one
     reference.py    kernels that need a reference set: centred, spectrum-corrected
     builtin.py      linear, rbf, laplacian, poly, tanh, tl1, sne, t, cauchy, matern, …
     indexed.py      kernels of sample indices: precomputed, adjacency

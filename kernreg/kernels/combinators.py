@@ -1,4 +1,4 @@
-"""Kernels made of kernels: sums, products, multiples, powers, transposes, symmetrised and composed kernels.
+"""Kernels made of kernels: sums, products, multiples, powers, transposes, composed kernels, and all their families.
 
 Each is a registered family like any other, so that its repr is a spec:
 ``add(left='rbf(sigma=2.0)', right='linear()')``.
@@ -6,7 +6,6 @@ Each is a registered family like any other, so that its repr is a spec:
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -16,72 +15,12 @@ from kernreg.config import memory_budget
 from kernreg.engine.arrays import check_finite, is_sparse, result_dtype
 from kernreg.engine.local import row_blocks
 from kernreg.errors import DataError
-from kernreg.kernels.base import Kernel, as_kernel, refuse_foreign_estimator
-from kernreg.kernels.domains import REQUIRED, Domain, Parameter, choice, function, integer, real, value_key
+from kernreg.kernels.base import Kernel
+from kernreg.kernels.combined import CombinedKernel, copied, kernel_domain
+from kernreg.kernels.domains import REQUIRED, Parameter, choice, function, integer, real
 from kernreg.kernels.family import KernelFamily
-from kernreg.kernels.samples import SampleParts, same_samples
-
-kernel_domain = Domain("a kernel: a spec such as 'rbf(sigma=2.0)', a Kernel or a family", as_kernel)
-
-
-class CombinedKernel(Kernel):
-    """A kernel made of the kernels among its parameters."""
-
-    __slots__ = ()
-
-    @property
-    def parts(self) -> list[Kernel]:
-        """The kernels this one is made of."""
-        return [value for value in self._values.values() if isinstance(value, Kernel)]
-
-    @property
-    def symmetric(self) -> bool:
-        """A combination of symmetric kernels is symmetric."""
-        return all(part.symmetric for part in self.parts)
-
-    @property
-    def definite(self) -> bool | None:
-        """Sums, products and powers of positive semi-definite kernels are positive semi-definite."""
-        return True if all(part.definite for part in self.parts) else None
-
-    def _samples(self, X: Any, name: str) -> Any:
-        if isinstance(X, SampleParts):
-            return X
-        found = []
-        for part in self.parts:
-            checked = part._samples(X, name)
-            found.append(checked)
-            if not isinstance(checked, SampleParts) and checked.ndim == 2:
-                X = checked  # converted once for all parts that see plain rows
-        return found[0] if all(checked is found[0] for checked in found) else SampleParts(tuple(found))
-
-    def _seen_by_parts(self, X: Any) -> tuple[Any, ...]:
-        """Return the samples as each part sees them."""
-        several = len(self.parts) > 1 and isinstance(X, SampleParts)
-        return X.parts if several else (X,) * len(self.parts)
-
-    def _with_parts(self, parts: list[Kernel]) -> Kernel:
-        """Return the combination of these kernels instead, itself where nothing changes."""
-        if all(new is old for new, old in zip(parts, self.parts, strict=True)):
-            return self
-        replaced = iter(parts)
-        values = {name: next(replaced) if isinstance(v, Kernel) else v for name, v in self._values.items()}
-        return type(self)(self._family, values)
-
-    def _anchored(self, X: Any, Z: Any) -> Kernel:
-        sides = zip(self.parts, self._seen_by_parts(X), self._seen_by_parts(Z), strict=True)
-        return self._with_parts([part._anchored(x, z) for part, x, z in sides])
-
-    def bind(self, Z: Any) -> Kernel:
-        """Return the combination of the bound kernels."""
-        return self._with_parts([part.bind(z) for part, z in zip(self.parts, self._seen_by_parts(Z), strict=True)])
-
-    def __reduce__(self) -> Any:
-        return _rebuild_combined, (type(self), self._family, dict(self._values))
-
-
-def _rebuild_combined(kind: type[Kernel], family: KernelFamily, values: dict[str, Any]) -> Kernel:
-    return kind(family, values)
+from kernreg.kernels.samples import SampleParts
+from kernreg.kernels.symmetrized import Symmetrized
 
 
 class _Elementwise(CombinedKernel):
@@ -95,7 +34,7 @@ class _Elementwise(CombinedKernel):
         dtype = result_dtype(X, X if Z is None else Z)
         K = left._evaluate(x_left, z_left, None if _kernel_dtype(x_left, z_left) != dtype else out, self_start)
         if K.dtype != dtype:
-            K = K.astype(dtype) if out is None else _copied(K, out)
+            K = K.astype(dtype) if out is None else copied(K, out)
         if 2 * K.nbytes <= memory_budget() or self_start is not None:
             self._ufunc(K, right._evaluate(x_right, z_right, None, self_start), out=K)
         else:
@@ -106,14 +45,6 @@ class _Elementwise(CombinedKernel):
 
 def _kernel_dtype(X: Any, Z: Any) -> np.dtype:
     return result_dtype(X, X if Z is None else Z)
-
-
-def _copied(K: np.ndarray, out: np.ndarray | None) -> np.ndarray:
-    """Return K, or ``out`` with the values of K where there is one."""
-    if out is None:
-        return K
-    out[...] = K
-    return out
 
 
 class Sum(_Elementwise):
@@ -195,7 +126,7 @@ class Transposed(CombinedKernel):
             columns = inner._evaluate(X, None, None, None).T
         else:
             columns = inner._evaluate(Z, X, None, None if self_start is None else -self_start).T
-        return np.ascontiguousarray(columns) if out is None else _copied(columns, out)
+        return np.ascontiguousarray(columns) if out is None else copied(columns, out)
 
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         inner = self.parts[0]  # K(X, Z) is inner(Z, X)ᵀ, whose reference set is X
@@ -208,117 +139,6 @@ class Transposed(CombinedKernel):
     def scalar(self, x: Any, z: Any) -> float:
         """Return the value with the arguments exchanged."""
         return self.parts[0].scalar(z, x)
-
-
-class Symmetrized(CombinedKernel):
-    """(K + Kᵀ)/2, K Kᵀ or Kᵀ K: the usual ways to make a symmetric kernel of an asymmetric one."""
-
-    __slots__ = ()
-
-    @property
-    def symmetric(self) -> bool:
-        """True: that is what it is for."""
-        return True
-
-    @property
-    def definite(self) -> bool | None:
-        """K Kᵀ and Kᵀ K are positive semi-definite; the mean need not be."""
-        return True if self.how != "mean" else self.parts[0].definite or None
-
-    def bind(self, Z: Any) -> Kernel:
-        """Return the kernel with its reference set: for "left" and "right" the sums run over it."""
-        return BoundSymmetrized(self, Z)
-
-    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
-        return self._anchored(X, Z)._evaluate(X, Z, out, self_start)
-
-    def _operator(self, X: Any, Z: Any) -> LinearOperator:
-        return self._anchored(X, Z)._operator(X, Z)
-
-    def _anchored(self, X: Any, Z: Any) -> Kernel:
-        return self.bind(X if Z is None else Z)
-
-
-class BoundSymmetrized(CombinedKernel):
-    """A symmetrised kernel with its reference set R: "left" is Σ_r k(x, r) k(z, r), "right" Σ_r k(r, x) k(r, z)."""
-
-    __slots__ = ("_reference", "_unbound")
-
-    _unbound: Symmetrized
-    _reference: Any
-
-    def __init__(self, unbound: Symmetrized, reference: Any):
-        inner = unbound.parts[0]
-        reference = inner._samples(reference, "Z")
-        bound = inner.bind(reference)._anchored(reference, None)
-        super().__init__(unbound.family, {**unbound._values, "kernel": bound})
-        object.__setattr__(self, "_unbound", unbound)
-        object.__setattr__(self, "_reference", reference)
-
-    @property
-    def symmetric(self) -> bool:
-        """True: that is what it is for."""
-        return True
-
-    @property
-    def definite(self) -> bool | None:
-        """As of the unbound kernel."""
-        return self._unbound.definite
-
-    def bind(self, Z: Any) -> Kernel:
-        """Return the kernel bound to ``Z`` instead."""
-        return self._unbound.bind(Z)
-
-    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
-        inner = self.parts[0]
-        if self.how == "mean":
-            other = X if Z is None else Z
-            K = inner._evaluate(X, other, None, 0 if Z is None else self_start)
-            K += inner._evaluate(other, X, None, None if self_start is None else -self_start).T
-            K *= K.dtype.type(0.5)
-        else:
-            left = self._factor(X)
-            # One factor twice: BLAS then computes half, and the result is symmetric to the last bit.
-            K = left @ (left if Z is None or same_samples(X, Z) else self._factor(Z)).T
-        return _copied(K, out)
-
-    def _operator(self, X: Any, Z: Any) -> LinearOperator:
-        inner, R = self.parts[0], self._reference
-        other = X if Z is None else Z
-        if self.how == "mean":
-            forward = inner._operator(X, Z)
-            return 0.5 * (forward + (forward if Z is None else inner._operator(other, X)).T)
-        if self.how == "left":
-            return inner._operator(X, R) @ inner._operator(other, R).T
-        return inner._operator(R, X).T @ inner._operator(R, other)
-
-    def _factor(self, X: Any) -> np.ndarray:
-        inner, R = self.parts[0], self._reference
-        if self.how == "left":
-            return inner._evaluate(X, R, None, None)
-        return np.ascontiguousarray(inner._evaluate(R, X, None, None).T)
-
-    def _anchored(self, X: Any, Z: Any) -> Kernel:
-        return self
-
-    def set_params(self, **params: Any) -> Kernel:
-        """Return a new kernel with these parameters changed, with the same reference set."""
-        refuse_foreign_estimator(self, params)
-        return self._unbound.set_params(**params).bind(self._reference)
-
-    def scalar(self, x: Any, z: Any) -> float:
-        """Return the value of one pair by its definition."""
-        inner = self.parts[0]
-        if self.how == "mean":
-            return 0.5 * (inner.scalar(x, z) + inner.scalar(z, x))
-        left, right = (self._factor(self._samples(np.asarray(side)[None], "x"))[0] for side in (x, z))
-        return math.fsum(left * right)
-
-    def _identity(self) -> Any:
-        return self._unbound._identity(), value_key(self._reference)
-
-    def __reduce__(self) -> Any:
-        return BoundSymmetrized, (self._unbound, self._reference)
 
 
 class Composed(CombinedKernel):

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 from kernreg.engine.arrays import result_dtype
 from kernreg.errors import AsymmetryError
 from kernreg.kernels.base import Kernel, refuse_foreign_estimator
-from kernreg.kernels.combinators import CombinedKernel, kernel_domain
+from kernreg.kernels.combined import CombinedKernel, kernel_domain
 from kernreg.kernels.domains import REQUIRED, Parameter, choice, value_key
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.samples import same_samples

@@ -1,0 +1,82 @@
+"""What all kernels made of kernels share: the parts, and the samples as each part sees them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernreg.kernels.base import Kernel, as_kernel
+from kernreg.kernels.domains import Domain
+from kernreg.kernels.family import KernelFamily
+from kernreg.kernels.samples import SampleParts
+
+kernel_domain = Domain("a kernel: a spec such as 'rbf(sigma=2.0)', a Kernel or a family", as_kernel)
+
+
+class CombinedKernel(Kernel):
+    """A kernel made of the kernels among its parameters."""
+
+    __slots__ = ()
+
+    @property
+    def parts(self) -> list[Kernel]:
+        """The kernels this one is made of."""
+        return [value for value in self._values.values() if isinstance(value, Kernel)]
+
+    @property
+    def symmetric(self) -> bool:
+        """A combination of symmetric kernels is symmetric."""
+        return all(part.symmetric for part in self.parts)
+
+    @property
+    def definite(self) -> bool | None:
+        """Sums, products and powers of positive semi-definite kernels are positive semi-definite."""
+        return True if all(part.definite for part in self.parts) else None
+
+    def _samples(self, X: Any, name: str) -> Any:
+        if isinstance(X, SampleParts):
+            return X
+        found = []
+        for part in self.parts:
+            checked = part._samples(X, name)
+            found.append(checked)
+            if not isinstance(checked, SampleParts) and checked.ndim == 2:
+                X = checked  # converted once for all parts that see plain rows
+        return found[0] if all(checked is found[0] for checked in found) else SampleParts(tuple(found))
+
+    def _seen_by_parts(self, X: Any) -> tuple[Any, ...]:
+        """Return the samples as each part sees them."""
+        several = len(self.parts) > 1 and isinstance(X, SampleParts)
+        return X.parts if several else (X,) * len(self.parts)
+
+    def _with_parts(self, parts: list[Kernel]) -> Kernel:
+        """Return the combination of these kernels instead, itself where nothing changes."""
+        if all(new is old for new, old in zip(parts, self.parts, strict=True)):
+            return self
+        replaced = iter(parts)
+        values = {name: next(replaced) if isinstance(v, Kernel) else v for name, v in self._values.items()}
+        return type(self)(self._family, values)
+
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        sides = zip(self.parts, self._seen_by_parts(X), self._seen_by_parts(Z), strict=True)
+        return self._with_parts([part._anchored(x, z) for part, x, z in sides])
+
+    def bind(self, Z: Any) -> Kernel:
+        """Return the combination of the bound kernels."""
+        return self._with_parts([part.bind(z) for part, z in zip(self.parts, self._seen_by_parts(Z), strict=True)])
+
+    def __reduce__(self) -> Any:
+        return _rebuild_combined, (type(self), self._family, dict(self._values))
+
+
+def _rebuild_combined(kind: type[Kernel], family: KernelFamily, values: dict[str, Any]) -> Kernel:
+    return kind(family, values)
+
+
+def copied(K: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+    """Return K, or ``out`` with the values of K where there is one."""
+    if out is None:
+        return K
+    out[...] = K
+    return out
