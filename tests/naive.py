@@ -106,18 +106,15 @@ def kl_gaussian(X, Z=None, a=1.0):
     return pairs(value, X, Z)
 
 
-def normalised(log_weights, reference_log_weights, own=None):
-    """exp(log_weights) over the row sums of exp(reference_log_weights); ``own`` marks the pairs that do not count."""
-    reference = np.array(reference_log_weights, dtype=L)
-    if own is not None:
-        reference[own] = -np.inf
-    top = reference.max(axis=1, keepdims=True)
-    total = np.exp(reference - top).sum(axis=1, keepdims=True)
+def normalised(log_weights, reference_log_weights):
+    """exp(log_weights) over the row sums of exp(reference_log_weights)."""
+    top = reference_log_weights.max(axis=1, keepdims=True)
+    total = np.exp(reference_log_weights - top).sum(axis=1, keepdims=True)
     return np.exp(log_weights - top) / total
 
 
 def sne(X, Z=None, sigma=1.0, reference=None, self_term=True):
-    """SNE with rows normalised over ``reference`` (Z by default); no self term counts where X is the reference."""
+    """SNE with rows normalised over ``reference`` (Z by default); without self_term identical samples do not count."""
     return _row_normalised(lambda x, z: -sqeuclidean(x, z) / L(sigma) ** 2, X, Z, reference, self_term)
 
 
@@ -130,12 +127,11 @@ def _row_normalised(log_weight, X, Z, reference, self_term):
     X = rows_of(X)
     Z = X if Z is None else rows_of(Z)
     R = Z if reference is None else rows_of(reference)
-    same = X.shape == R.shape and (X == R).all()
-    own = np.eye(len(X), dtype=bool) if same and not self_term else None
-    K = normalised(pairs(log_weight, X, Z), pairs(log_weight, X, R), own)
-    if own is not None and Z.shape == R.shape and (Z == R).all():
-        K[own] = 0
-    return K
+
+    def weight(x, z):
+        return -L(np.inf) if not self_term and (x == z).all() else log_weight(x, z)
+
+    return normalised(pairs(weight, X, Z), pairs(weight, X, R))
 
 
 def relative_error(K, exact):

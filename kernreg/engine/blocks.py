@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,18 @@ from kernreg.engine.sparse import SparseStatistic
 from kernreg.engine.statistics import BLOCK, DenseStatistic
 from kernreg.engine.store import copy_row, make_store
 from kernreg.errors import DataError
+
+
+def make_separate() -> Callable[..., None]:
+    """Driver: distances of zero become infinite, so that identical samples have no weight for each other."""
+
+    def separate(S, rows, width):
+        for i in range(rows):
+            s = S[i]
+            for j in range(width):
+                s[j] = np.inf if s[j] == 0.0 else s[j]
+
+    return separate
 
 
 class BlockFiller:
@@ -49,6 +62,7 @@ class BlockFiller:
         kind = SparseStatistic if self.sparse else DenseStatistic
         self._statistic = kind(program.statistic, program.term, X, Z, program.name)
         single = self.dtype == np.float32
+        self._separate = compiled(make_separate, "block")
         self._epilogue = compiled_epilogue(program.name, program.function, single)
 
     @property
@@ -71,6 +85,8 @@ class BlockFiller:
             self._fill(i0, i1, j0, j1, scratch.block)
             return scratch.block
         S, width = self._statistic.block(scratch.statistic, i0, i1, j0, j1)
+        if not self.program.self_term:
+            self._separate(S, i1 - i0, width)
         if self.dtype == np.float64:
             self._epilogue(S, i1 - i0, width, self.parameters)
             return S
@@ -88,6 +104,8 @@ class BlockFiller:
                 self._store(self.block(i0, i1, j0, j1), i1 - i0, j1 - j0, scratch.strip, 0, j0, False)
         else:
             width = self._statistic.rows(scratch.statistic, i0, i1, scratch.strip)
+            if not self.program.self_term:
+                self._separate(scratch.strip, i1 - i0, width)
             self._epilogue(scratch.strip, i1 - i0, width, self.parameters)
         return scratch.strip
 

@@ -22,7 +22,6 @@ def matrix(
     Z: Samples | None = None,
     out: np.ndarray | None = None,
     normalizers: np.ndarray | None = None,
-    self_start: int | None = None,
 ) -> np.ndarray:
     """Return K(X, Z), or K(X, X) when Z is None.
 
@@ -34,12 +33,10 @@ def matrix(
         Written and returned instead of a new array; its dtype and shape must fit exactly.
     normalizers : ndarray, optional
         Normalisers of the rows of X (row-normalised programs); computed over Z when absent.
-    self_start : int, optional
-        The row of Z which is the first row of X itself, when X is a slice of Z. Known to be 0 when Z is None.
     """
     square = Z is None
     if square:
-        Z, self_start = X, 0
+        Z = X
     filler = BlockFiller(program, X, Z)
     if out is None:
         check_fits(filler.shape, filler.dtype, program.name)
@@ -47,16 +44,16 @@ def matrix(
     else:
         check_out(out, filler.shape, filler.dtype)
         if not out.flags.c_contiguous or _overlaps(out, X) or _overlaps(out, Z):
-            out[...] = matrix(program, X, None if square else Z, None, normalizers, self_start)
+            out[...] = matrix(program, X, None if square else Z, None, normalizers)
             return out
     if out.size == 0:
         return out
     with compilation_errors(program.name):
         if program.normalize:
             if normalizers is None:
-                normalized_rows(filler, out, self_start)
+                normalized_rows(filler, out)
             else:
-                scaled_blocks(filler, out, normalizers, self_start)
+                scaled_blocks(filler, out, normalizers)
         elif square and program.symmetric:
             _lower_and_mirror(filler, out)
         elif filler.sparse:

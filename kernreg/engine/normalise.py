@@ -25,17 +25,14 @@ REDUCTION = {"contract", "arcp", "reassoc", "nnan", "nsz"}
 def make_normalize_rows(copy: Callable[..., None]) -> Callable[..., None]:
     """Driver: whole rows of (log-)weights W become rows of K that sum to one; the normalisers are kept.
 
-    ``self_column`` is the column of the first row's own sample, or negative; that entry is left out and is zero in K.
     With ``keep`` false only the normalisers are wanted.
     """
 
-    def normalize_rows(W, rows, m, is_log, self_column, normalizers, K, i0, keep, stream, chunk):
+    def normalize_rows(W, rows, m, is_log, normalizers, K, i0, keep, stream, chunk):
         wide()
         for i in range(rows):
             w = W[i]
             top = w[0] * 0
-            if self_column >= 0:
-                w[self_column + i] = -np.inf if is_log else 0.0
             total = 0.0
             if is_log:
                 # Lane by lane, because a maximum kept in one variable is not vectorised.
@@ -74,7 +71,7 @@ def make_normalize_rows(copy: Callable[..., None]) -> Callable[..., None]:
 def make_apply_normalizers() -> Callable[..., None]:
     """Driver: a block of (log-)weights becomes values of K, with the normalisers of its rows given."""
 
-    def apply_normalizers(B, rows, columns, i0, is_log, normalizers, self_column):
+    def apply_normalizers(B, rows, columns, i0, is_log, normalizers):
         wide()
         for i in range(rows):
             r, c = B[i], normalizers[i0 + i]
@@ -85,17 +82,11 @@ def make_apply_normalizers() -> Callable[..., None]:
                 inverse = 1.0 / c
                 for j in range(columns):
                     r[j] = r[j] * inverse
-            own = self_column + i
-            if self_column > -rows and 0 <= own < columns:
-                r[own] = 0.0
 
     return apply_normalizers
 
 
-NO_SELF = -(1 << 40)  # a self column no block ever reaches
-
-
-def normalized_rows(filler: BlockFiller, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
+def normalized_rows(filler: BlockFiller, out: np.ndarray | None) -> np.ndarray:
     """Fill ``out`` (if given) with K, each row normalised over all of Z, and return the normalisers."""
     program, (n, m) = filler.program, filler.shape
     normalize = compiled(make_normalize_rows, "rows", copy_row, fastmath=REDUCTION)
@@ -109,21 +100,20 @@ def normalized_rows(filler: BlockFiller, out: np.ndarray | None, self_start: int
     def task(number: int) -> None:
         i0, i1 = number * strip, min((number + 1) * strip, n)
         rows = filler.strip(i0, i1)
-        own = -1 if self_start is None or program.self_term else self_start + i0
         chunk = chunks.get((1024,), filler.dtype)
-        normalize(rows, i1 - i0, m, program.log, own, normalizers, target, i0, out is not None, streams(target), chunk)
+        normalize(rows, i1 - i0, m, program.log, normalizers, target, i0, out is not None, streams(target), chunk)
 
     with single_threaded_blas(filler.uses_blas):
         run_tasks(task, -(-n // strip))
     return normalizers
 
 
-def row_normalizers(filler: BlockFiller, self_start: int | None) -> np.ndarray:
+def row_normalizers(filler: BlockFiller) -> np.ndarray:
     """Return the normalisers of all rows without keeping K."""
-    return normalized_rows(filler, None, self_start)
+    return normalized_rows(filler, None)
 
 
-def scaled_blocks(filler: BlockFiller, out: np.ndarray, normalizers: np.ndarray, self_start: int | None) -> None:
+def scaled_blocks(filler: BlockFiller, out: np.ndarray, normalizers: np.ndarray) -> None:
     """Fill ``out`` with K by given normalisers of the rows."""
     program, (n, m) = filler.program, filler.shape
     apply = compiled(make_apply_normalizers, "rows")
@@ -134,8 +124,7 @@ def scaled_blocks(filler: BlockFiller, out: np.ndarray, normalizers: np.ndarray,
         i0, j0 = number // across * BLOCK, number % across * BLOCK
         i1, j1 = min(i0 + BLOCK, n), min(j0 + BLOCK, m)
         block = filler.block(i0, i1, j0, j1)
-        own = NO_SELF if self_start is None or program.self_term else self_start + i0 - j0
-        apply(block, i1 - i0, j1 - j0, i0, program.log, normalizers, own)
+        apply(block, i1 - i0, j1 - j0, i0, program.log, normalizers)
         store.put(block, i1 - i0, j1 - j0, i0, j0)
 
     with single_threaded_blas(filler.uses_blas):

@@ -32,12 +32,10 @@ class KernelOperator(LinearOperator):
         X: Samples,
         Z: Samples | None = None,
         normalizers: np.ndarray | None = None,
-        self_start: int | None = None,
     ):
         if Z is None:
-            Z, self_start = X, 0
+            Z = X
         check_pair(X, Z)
-        self._self_start = self_start
         self._normalizers = normalizers
         self._name = program.name
         with compilation_errors(program.name):
@@ -50,7 +48,7 @@ class KernelOperator(LinearOperator):
             dtype = self._filler.dtype
             if program.normalize and normalizers is None:
                 with compilation_errors(program.name):
-                    self._normalizers = row_normalizers(self._filler, self_start)
+                    self._normalizers = row_normalizers(self._filler)
         # The stubs of scipy do not know the constructor that subclasses call.
         super().__init__(dtype=dtype, shape=(X.shape[0], Z.shape[0]))  # type: ignore[call-arg]
 
@@ -72,7 +70,6 @@ class KernelOperator(LinearOperator):
                     columns,
                     adjoint=adjoint,
                     normalizers=self._normalizers,
-                    self_start=self._self_start,
                 )
         return result.reshape((result.shape[0], *V.shape[1:]))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernreg.engine.blocks import BlockFiller
 from kernreg.engine.compile import compiled
-from kernreg.engine.normalise import NO_SELF, make_apply_normalizers
+from kernreg.engine.normalise import make_apply_normalizers
 from kernreg.engine.statistics import BLOCK
 from kernreg.engine.threads import run_tasks, single_threaded_blas
 
@@ -24,7 +24,6 @@ def product(
     *,
     adjoint: bool = False,
     normalizers: np.ndarray | None = None,
-    self_start: int | None = None,
 ) -> np.ndarray:
     """Return K @ V, or K.T @ V with ``adjoint``, for V of one or more columns."""
     n, m = filler.shape
@@ -42,8 +41,7 @@ def product(
             (i0, i1), (j0, j1) = ((b0, b1), (a0, a1)) if adjoint else ((a0, a1), (b0, b1))
             block = filler.block(i0, i1, j0, j1)
             if apply is not None:
-                own = NO_SELF if self_start is None or filler.program.self_term else self_start + i0 - j0
-                apply(block, i1 - i0, j1 - j0, i0, filler.program.log, normalizers, own)
+                apply(block, i1 - i0, j1 - j0, i0, filler.program.log, normalizers)
             part = block[: i1 - i0, : j1 - j0]
             total += (part.T if adjoint else part) @ V[b0:b1]
 

@@ -46,7 +46,7 @@ class Program:
     log : bool
         The function returns the logarithm of the weight (only with ``normalize``).
     self_term : bool
-        With ``normalize``: whether a training row's sum, and value, includes the pair with itself.
+        Whether pairs of identical samples count. If not (distances only) they are taken as infinitely far apart.
     split : Split, optional
         The factorisation used for products with sparse data.
     """

@@ -153,8 +153,8 @@ def kernel(
     definite : bool or None
         Whether every k(X) is positive semi-definite; None when not known.
     normalize : {"rows"}, optional
-        Divide each row by its sum over the reference set. The kernel gets a parameter ``self_term``: whether a training
-        sample's pair with itself counts.
+        Divide each row by its sum over the reference set. A kernel of a distance gets a parameter ``self_term``:
+        whether identical samples count, or are taken as infinitely far apart.
     log : bool
         With ``normalize``: the function returns the logarithm of the weight, which is exponentiated safely.
     parameters : mapping of name to domain, optional
@@ -218,7 +218,7 @@ def _family_of(function: Any, options: dict[str, Any]) -> KernelFamily:
     if options["prepare"] is not None:
         source, skipped = options["prepare"], 0
     parameters = _parameters(name, source, skipped, options["parameters"])
-    if options["normalize"]:
+    if options["normalize"] and statistic in ("sqeuclidean", "l1"):
         parameters += (Parameter("self_term", True, boolean),)
     return KernelFamily(
         name,

@@ -18,7 +18,7 @@ from kernreg.engine.statistics import TERMS
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel, refuse_foreign_estimator
 from kernreg.kernels.domains import value_key
-from kernreg.kernels.samples import find_slice, same_samples
+from kernreg.kernels.samples import same_samples
 
 
 class FunctionKernel(Kernel):
@@ -65,7 +65,7 @@ class FunctionKernel(Kernel):
         return as_samples(X, name, inputs=self._family.inputs)
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
-        return matrix(self.program, X, Z, out, self_start=self_start)
+        return matrix(self.program, X, Z, out)
 
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         return BoundKernel(self, X if Z is None else Z) if self.normalize else self
@@ -97,6 +97,8 @@ class FunctionKernel(Kernel):
             term = TERMS[program.statistic] if program.term is None else program.term
             term = getattr(term, "py_func", term)
             value = math.fsum(float(term(a, b)) for a, b in zip(u, v, strict=True))
+            if value == 0.0 and not program.self_term:
+                value = math.inf
             return float(function(np.float64(value), *program.parameters))
 
 
@@ -106,20 +108,17 @@ class BoundKernel(Kernel):
     The normalisers of the reference's own rows are kept, so k(reference, new) needs no second pass over it.
     """
 
-    __slots__ = ("_normalizers", "_of_reference", "_reference", "_unbound")
+    __slots__ = ("_normalizers", "_reference", "_unbound")
 
     _unbound: FunctionKernel
     _reference: Any
     _normalizers: np.ndarray | None
-    _of_reference: bool
 
-    def __init__(self, unbound: FunctionKernel, reference: Any, of_reference: bool = False):
+    def __init__(self, unbound: FunctionKernel, reference: Any):
         super().__init__(unbound.family, unbound._values)
         object.__setattr__(self, "_unbound", unbound)
         object.__setattr__(self, "_reference", reference)
         object.__setattr__(self, "_normalizers", None)
-        # Whether slices of samples are known to be slices of the reference, which matters to their self terms.
-        object.__setattr__(self, "_of_reference", of_reference)
 
     @property
     def reference(self) -> Any:
@@ -131,52 +130,29 @@ class BoundKernel(Kernel):
         """The normalisers of the reference's own rows (logarithms, for kernels in log form)."""
         if self._normalizers is None:
             filler = BlockFiller(self._unbound.program, self._reference, self._reference)
-            object.__setattr__(self, "_normalizers", row_normalizers(filler, 0))
+            object.__setattr__(self, "_normalizers", row_normalizers(filler))
         assert self._normalizers is not None
         return self._normalizers
 
     def _samples(self, X: Any, name: str) -> Any:
         return self._unbound._samples(X, name)
 
-    def _anchored(self, X: Any, Z: Any) -> Kernel:
-        if self._unbound.program.self_term or self._of_reference or not same_samples(X, self._reference):
-            return self
-        return BoundKernel(self._unbound, self._reference, of_reference=True)
-
-    def _place(self, X: Any) -> int | None:
-        """Return the row of the reference at which its slice X starts; None for samples of other origin."""
-        if same_samples(X, self._reference):
-            return 0
-        return find_slice(X, self._reference) if self._of_reference else None
-
     def _row_normalizers(self, X: Any) -> np.ndarray:
-        place = self._place(X)
-        if place is not None:
-            return self.normalizers[place : place + X.shape[0]]
-        return row_normalizers(BlockFiller(self._unbound.program, X, self._reference), None)
+        if same_samples(X, self._reference):
+            return self.normalizers
+        return row_normalizers(BlockFiller(self._unbound.program, X, self._reference))
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         Z = X if Z is None else Z
-        program = self._unbound.program
         if same_samples(Z, self._reference):  # the sums run over Z itself, whose rows are at hand
-            start = 0 if same_samples(X, self._reference) else self_start
-            return matrix(program, X, Z, out, self_start=self._place(X) if start is None else start)
-        return matrix(program, X, Z, out, self._row_normalizers(X), self._own_columns(X, Z, self_start))
-
-    def _own_columns(self, X: Any, Z: Any, self_start: int | None) -> int | None:
-        """Return where the self terms are between the whole reference and a slice of it (minus its start)."""
-        if self._unbound.program.self_term or not same_samples(X, self._reference) or Z.shape[0] >= X.shape[0]:
-            return None
-        place = self._place(Z) if self_start is None else -self_start
-        return None if place is None else -place
+            return matrix(self._unbound.program, X, Z, out)
+        return matrix(self._unbound.program, X, Z, out, self._row_normalizers(X))
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         Z = X if Z is None else Z
-        from_reference, to_reference = same_samples(X, self._reference), same_samples(Z, self._reference)
-        own = 0 if from_reference and to_reference else None
-        if to_reference and self._unbound.program.self_term:  # the sums run over Z itself: no second pass is needed
+        if same_samples(Z, self._reference):  # the sums run over Z itself: no second pass is needed
             return KernelOperator(self._unbound.program, X, Z)
-        return KernelOperator(self._unbound.program, X, Z, self._row_normalizers(X), own)
+        return KernelOperator(self._unbound.program, X, Z, self._row_normalizers(X))
 
     def bind(self, Z: Any) -> Kernel:
         """Return the kernel bound to ``Z`` instead."""
@@ -190,16 +166,13 @@ class BoundKernel(Kernel):
     def scalar(self, x: Any, z: Any) -> float:
         """Return k(x, z) of one pair by the plain formula, normalised over the reference set."""
         reference = self._reference.toarray() if is_sparse(self._reference) else self._reference
-        weights = [self._unbound.weight(x, other) for other in reference]
-        own = [np.array_equal(np.asarray(x).ravel(), np.ravel(other)) for other in reference]
-        keep = [self._unbound.program.self_term or not same for same in own]
-        if not self._unbound.program.self_term and np.array_equal(x, z):
+        log = self._unbound.program.log
+        value, weights = self._unbound.weight(x, z), [self._unbound.weight(x, other) for other in reference]
+        top = max(weights) if log else 0.0
+        if log and math.isinf(top):
             return 0.0
-        if not self._unbound.program.log:
-            return self._unbound.weight(x, z) / math.fsum(w for w, k in zip(weights, keep, strict=True) if k)
-        top = max(w for w, k in zip(weights, keep, strict=True) if k)
-        total = math.fsum(math.exp(w - top) for w, k in zip(weights, keep, strict=True) if k)
-        return math.exp(self._unbound.weight(x, z) - top) / total
+        total = math.fsum(math.exp(w - top) for w in weights) if log else math.fsum(weights)
+        return (math.exp(value - top) if log else value) / total if total else 0.0
 
     def _identity(self) -> Any:
         if self._key is None:
@@ -207,4 +180,4 @@ class BoundKernel(Kernel):
         return self._key
 
     def __reduce__(self) -> Any:
-        return BoundKernel, (self._unbound, self._reference, self._of_reference)
+        return BoundKernel, (self._unbound, self._reference)

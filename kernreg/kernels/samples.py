@@ -40,17 +40,3 @@ def same_samples(X: Any, Z: Any) -> bool:
     if is_sparse(X):
         return X.nnz == Z.nnz and (X != Z).nnz == 0
     return bool(np.array_equal(X, Z))
-
-
-def find_slice(X: Any, whole: Any) -> int | None:
-    """Return the row of ``whole`` from which on its rows are X, None where there is no such row."""
-    length = X.shape[0]
-    starts = whole.shape[0] - length + 1
-    if length == 0 or starts <= 0 or X.shape[1:] != whole.shape[1:] or is_sparse(X) != is_sparse(whole):
-        return None
-    if is_sparse(X):
-        counts = np.diff(whole.indptr) == np.diff(X.indptr)[0]
-    else:
-        counts = (whole == X[0]).reshape(whole.shape[0], -1).all(axis=1)
-    candidates = np.flatnonzero(counts[:starts])
-    return next((int(row) for row in candidates if same_samples(X, whole[row : row + length])), None)

@@ -7,9 +7,6 @@ asymmetric   W = U Σ Vᵀ,  φ_s(x) = Σ^(-1/2) Vᵀ k(x, landmarks),  φ_t(z) 
 
 Both are K ≈ K[:, landmarks] W⁺ K[landmarks, :]. Directions in which W vanishes but for rounding are left out. Where all
 samples are landmarks, K is exact.
-
-Landmarks are compared with the samples as any other points are: a kernel that treats pairs of a sample with itself
-apart (``self_term=False``) is approximated as if it did not.
 """
 
 from __future__ import annotations
