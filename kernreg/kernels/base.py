@@ -101,6 +101,9 @@ class Kernel:
         if out is not None:
             other = X if Z is None else Z
             check_out(out, (X.shape[0], other.shape[0]), result_dtype(X, other))
+            if any(np.may_share_memory(out, side) for side in (X, other) if isinstance(side, np.ndarray)):
+                out[...] = self._evaluate(X, Z, None, None)  # what is read must not be overwritten meanwhile
+                return out
         return self._evaluate(X, Z, out, None)
 
     def rows(self, X: Any, Z: Any, start: int, stop: int) -> np.ndarray:

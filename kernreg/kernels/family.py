@@ -217,6 +217,9 @@ def _family_of(function: Any, options: dict[str, Any]) -> KernelFamily:
     source, skipped = (plain, 2 if statistic in ("rows", "blocks") else 1)
     if options["prepare"] is not None:
         source, skipped = options["prepare"], 0
+    if len(inspect.signature(plain).parameters) < (2 if statistic in ("rows", "blocks") else 1):
+        seen = "the two samples" if statistic in ("rows", "blocks") else "the statistic"
+        raise ParameterError(f"kernel {name!r}: the function takes too few arguments; it must take {seen} first")
     parameters = _parameters(name, source, skipped, options["parameters"])
     if options["normalize"] and statistic in ("sqeuclidean", "l1"):
         parameters += (Parameter("self_term", True, boolean),)
@@ -258,6 +261,17 @@ def _check_options(name: str, options: dict[str, Any]) -> None:
         raise ParameterError(f"kernel {name!r}: log=True says how rows are normalised; it needs normalize='rows'")
     if options["normalize"] and options["symmetric"]:
         raise ParameterError(f"kernel {name!r}: a row-normalised kernel is not symmetric")
+    for option, accepted in (("symmetric", (True, False)), ("definite", (True, False, None)), ("log", (True, False))):
+        if not any(options[option] is value for value in accepted):
+            raise ParameterError(
+                f"kernel {name!r}: {option}={options[option]!r}; accepted are {', '.join(map(str, accepted))}"
+            )
+    for parameter, domain in options["parameters"].items():
+        if not isinstance(domain, Domain):
+            raise ParameterError(
+                f"kernel {name!r}: parameters={{{parameter!r}: {domain!r}}}; a domain is accepted, such as "
+                "kernreg.kernels.positive, integer(1) or choice('a', 'b')"
+            )
     if options["inputs"] not in INPUTS:
         raise ParameterError(f"kernel {name!r}: inputs={options['inputs']!r}; accepted are {', '.join(INPUTS)}")
     if (options["prepare"] is not None or options["inputs"] == "index") and of != "blocks":

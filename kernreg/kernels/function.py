@@ -117,7 +117,8 @@ class BoundKernel(Kernel):
     def __init__(self, unbound: FunctionKernel, reference: Any):
         super().__init__(unbound.family, unbound._values)
         object.__setattr__(self, "_unbound", unbound)
-        object.__setattr__(self, "_reference", reference)
+        # A copy: what the caller does to the array later must not change the kernel.
+        object.__setattr__(self, "_reference", reference.copy())
         object.__setattr__(self, "_normalizers", None)
 
     @property

@@ -230,8 +230,11 @@ class BoundSpectrum(_Bound):
         start = 0 if to_reference and same_samples(X, R) else self_start if to_reference else None
         if self.method == "shift":
             K = inner._evaluate(X, Z, None, self_start)
+            if start is None and same_samples(X, R):
+                start = self_start  # negative: Z is a slice of the reference
             if start is not None:
-                K[np.arange(len(K)), start + np.arange(len(K))] += self._state
+                rows = np.arange(max(0, -start), min(K.shape[0], K.shape[1] - start))
+                K[rows, rows + start] += self._state
             return self._finish(K, out)
         dtype = result_dtype(X, X if Z is None else Z)
         half, ratio, training = self._state

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from kernreg.engine.arrays import result_dtype
+from kernreg.engine.budget import rows_within
 from kernreg.kernels.base import Kernel, refuse_foreign_estimator
 from kernreg.kernels.combined import CombinedKernel, copied
 from kernreg.kernels.domains import value_key
@@ -82,8 +84,14 @@ class BoundSymmetrized(CombinedKernel):
             K *= K.dtype.type(0.5)
         else:
             left = self._factor(X)
-            # One factor twice: BLAS then computes half, and the result is symmetric to the last bit.
-            K = left @ (left if Z is None or same_samples(X, Z) else self._factor(Z)).T
+            if Z is None or same_samples(X, Z):
+                K = left @ left.T  # one factor twice: BLAS then computes half, and the result is exactly symmetric
+            else:
+                K = np.empty((X.shape[0], Z.shape[0]), dtype=result_dtype(X, Z))
+                step = rows_within(self._reference.shape[0], K.itemsize)
+                for start in range(0, Z.shape[0], step):
+                    columns = slice(start, start + step)
+                    K[:, columns] = left @ self._factor(Z[columns]).T
         return copied(K, out)
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:

@@ -71,7 +71,19 @@ def test_unknown_ways_to_combine_and_empty_blocks_are_refused():
             list(rbf().blocks(X, block_rows=wrong))
 
 
-@pytest.mark.parametrize("k", [rbf(), sne(), sne().T, rbf() + linear(), symmetrize(sne()), centered(rbf())])
+@pytest.mark.parametrize(
+    "k",
+    [
+        rbf(),
+        sne(),
+        sne().T,
+        rbf() + linear(),
+        symmetrize(sne()),
+        symmetrize(sne(), "left"),
+        symmetrize(sne(), "right"),
+        centered(rbf()),
+    ],
+)
 def test_blocks_stay_within_the_budget_and_cover_the_matrix(k):
     expected = k(X, Z)
     budget = 200_000

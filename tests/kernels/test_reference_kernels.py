@@ -122,7 +122,8 @@ REFERENCE_KERNELS = {
     "centered asymmetric": lambda: centered(sne(sigma=2.0, self_term=False)),
     "transposed centered": lambda: centered(sne(sigma=2.0, self_term=False)).T,
     **{method: (lambda method=method: spectrum(tl1(rho=4.0), method)) for method in METHODS},
-    "transposed shift": lambda: 2.0 * spectrum(tl1(rho=4.0), "shift"),
+    "multiple of a shift": lambda: 2.0 * spectrum(tl1(rho=4.0), "shift"),
+    "transposed shift": lambda: (spectrum(tl1(rho=4.0), "shift") + sne()).T,
 }
 
 
