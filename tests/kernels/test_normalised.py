@@ -7,6 +7,7 @@ import pickle
 import naive
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import kernreg as kr
 from kernreg import kernel
@@ -172,3 +173,28 @@ def test_a_third_party_normalised_kernel(Z, new):
 
     weights = new @ Z.T + 20.0
     np.testing.assert_allclose(share(c=20.0)(new, Z), weights / weights.sum(axis=1, keepdims=True), rtol=1e-13)
+    assert "self_term" not in share().get_params()  # an inner product does not tell identical samples
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("d", [3, 60])
+def test_a_third_party_normalised_kernel_of_a_distance_has_a_self_term(form, dtype, d, rng):
+    @kernel(of="l1", normalize="rows", log=True)
+    def soft(l1, sigma=1.0):
+        """exp(-|x - y|₁ / sigma) over its row sum."""
+        return -l1 / sigma
+
+    Z = (rng.random((300, d)) * (rng.random((300, d)) < 0.5)).astype(dtype)
+    Z[:, 0] += 1.0
+    log_weights = -np.abs(Z[:, None].astype(float) - Z).sum(axis=2) / 2
+    for self_term in (True, False):
+        if not self_term:
+            log_weights[log_weights == 0] = -np.inf  # duplicates too: with few features there are some
+        weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+        K = soft(sigma=2.0, self_term=self_term)(form(Z))
+        assert K.dtype == dtype
+        expected = weights / weights.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(K, expected, rtol=0, atol=(1e-13 if dtype == np.float64 else 1e-6))
+        product = soft(sigma=2.0, self_term=self_term).operator(form(Z)) @ np.ones(300)
+        np.testing.assert_allclose(product, 1.0, rtol=1e-12 if dtype == np.float64 else 1e-5)
