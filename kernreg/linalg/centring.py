@@ -55,8 +55,15 @@ class CentredKernel:
         return T - np.outer(self.border, self.border @ T)
 
     def targets(self, Y: np.ndarray) -> np.ndarray:
-        """Return P S Y, the right-hand sides, one column for each class or output."""
-        return self.project(Y if self.root is None else self.root[:, None] * Y)
+        """Return P S Y, the right-hand sides, one column for each class or output.
+
+        A column that is constant up to rounding becomes exactly zero: what is left of it would only be noise.
+        """
+        scaled = Y if self.root is None else self.root[:, None] * Y
+        T = self.project(self.project(scaled))  # twice: a large mean leaves a trace of itself
+        noise = 8.0 * np.finfo(np.float64).eps * np.linalg.norm(scaled, axis=0)
+        T[:, np.linalg.norm(T, axis=0) <= noise] = 0.0
+        return T
 
     def coefficients(self, A: np.ndarray) -> np.ndarray:
         """Return a = S â for solutions in columns."""

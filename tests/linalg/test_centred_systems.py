@@ -225,6 +225,16 @@ def test_huge_gamma_interpolates_where_the_kernel_allows_it():
     close(K @ kernel.coefficients(A) + kernel.source_intercept(Y, A), Y, 1e-9)
 
 
+def test_constant_targets_are_an_intercept_and_nothing_else():
+    rng = np.random.default_rng(0)
+    kernel, Y = centre(rng.normal(size=(20, 20))), np.full((20, 1), 0.1)
+    A, C, report = solve_block_or_spectrum(kernel, kernel.targets(Y), 0.7)
+    assert not A.any()
+    assert not C.any()
+    assert report.residual == 0.0
+    close(kernel.source_intercept(Y, C), [0.1], 1e-15)
+
+
 def test_one_sample_leaves_only_the_intercept():
     kernel, Y = centre(np.array([[2.0]])), np.array([[3.0]])
     A, _ = solve_symmetric(kernel, kernel.targets(Y), 1.0)
