@@ -231,5 +231,10 @@ def warm_command(names: tuple[str, ...], everything: bool, dtype: str, as_json: 
             click.echo(f"{warmed.kernel}: {outcome}")
     if as_json:
         write_json(found)
-    if any(warmed.problem for warmed in found):
+    from kernreg.engine import cache
+
+    unkept = cache.describe()["cache problem"]
+    if unkept:
+        click.echo(f"nothing could be kept on disk: {unkept}", err=True)
+    if unkept or any(warmed.problem for warmed in found):
         raise SystemExit(1)

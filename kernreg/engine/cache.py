@@ -113,9 +113,12 @@ def entries() -> list[tuple[str, int]]:
 
 def clear() -> int:
     """Delete every cached function, of every version, and return how many bytes that freed."""
-    root = directory().parent
-    freed = sum(f.stat().st_size for f in root.rglob("*") if f.is_file()) if root.is_dir() else 0
-    shutil.rmtree(root, ignore_errors=True)
+    freed = 0
+    for folder in directory().parent.glob("v*-py*-numba*"):  # nothing that is not ours
+        freed += sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
+        shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):  # something else is kept there, or there is nothing
+        directory().parent.rmdir()
     return freed
 
 

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from kernreg.testing.laws import fail
 
 # Different, so that a transposed result cannot pass for the right one by its shape.
 ROWS, COLUMNS = 13, 9
+
+# Sparse enough for products in separable form.
+SPARSE_ROWS, SPARSE_FEATURES = 80, 800
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,31 @@ class KernelCase:
     def inputs(self) -> str:
         """What the samples are: ``"real"``, ``"nonnegative"``, ``"distribution"`` or ``"index"``."""
         return getattr(self.family, "inputs", None) or "real"
+
+    def declares_symmetry(self) -> bool:
+        """Whether the family, or a kernel it makes, is declared symmetric (a combination is what its parts are)."""
+        return bool(self.declared.symmetric or (self.is_family and self.draw(2)[0].bind(self.draw(2)[1]).symmetric))
+
+    def why_not_sparse(self) -> str | None:
+        """Return why sparse samples cannot be made for the kernel, None where they can."""
+        if self.samples is not None or self.inputs == "index":
+            return "its samples cannot be made sparse"
+        program = getattr(self.draw(2)[0], "program", None)
+        if program is None or program.statistic in ("rows", "blocks"):
+            return "it is not a function of a statistic of the pair"
+        return None
+
+    def sparse_pair(self) -> tuple[Any, sp.csr_array, sp.csr_array]:
+        """Return a kernel and two sets of samples with few features each, most pairs sharing none."""
+        rng = np.random.default_rng([self.seed, 99])
+        rows = np.repeat(np.arange(SPARSE_ROWS), 3)
+        shape = (SPARSE_ROWS, SPARSE_FEATURES)
+        values = rng.random(len(rows)) + 0.5
+        X = sp.csr_array((values, (rows, rng.integers(SPARSE_FEATURES, size=len(rows)))), shape=shape)
+        if self.inputs == "distribution":
+            X = sp.csr_array(sp.diags_array(1.0 / X.sum(axis=1)) @ X)
+        half = SPARSE_ROWS // 2
+        return self.draw(2)[0], X[:half], X[half:]
 
     def draw(self, n: int, draw: int = 0) -> tuple[Any, Any]:
         """Return a kernel and n random samples for it; another `draw` gives other samples."""

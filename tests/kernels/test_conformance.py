@@ -11,7 +11,7 @@ from kernreg.testing import parametrize_with_checks
 FAMILIES = [
     get_registry("kernel").get(entry.name)
     for entry in kr.available("kernel")
-    if entry.distribution == "kernreg" and entry.status == "available"
+    if entry.distribution == "kernreg" and entry.status in ("available", "loaded")
 ]
 COMBINATIONS = [
     rbf(sigma=2.0) + 0.5 * laplacian(sigma=3.0),

@@ -33,7 +33,11 @@ COMBINED = {
 }
 
 
-@pytest.mark.parametrize("make", [*COMBINED.values(), rbf, sne, poly, matern, linear], ids=str)
+@pytest.mark.parametrize(
+    "make",
+    [*COMBINED.values(), rbf, sne, poly, matern, linear],
+    ids=[*COMBINED, "rbf", "sne", "poly", "matern", "linear"],
+)
 def test_repr_is_a_spec_that_makes_the_same_kernel(make):
     k = make()
     again = kr.make_kernel(repr(k))

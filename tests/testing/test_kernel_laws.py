@@ -414,6 +414,27 @@ def test_every_law_of_kernels_is_broken_by_some_wrong_kernel():
     assert laws - {law for _, law, _ in WRONG} == {"documented formula"}
 
 
+def test_a_wrong_factorisation_for_sparse_samples_fails():
+    from kernreg import kernel
+    from kernreg.engine.program import Split
+    from kernreg.jit import exp, expm1
+
+    def side(norm, sigma):
+        return -norm / sigma  # wrong: -norm / sigma²
+
+    def excess(dot, sigma):
+        return expm1(2.0 * dot / (sigma * sigma))
+
+    @kernel(of="sqeuclidean", symmetric=True, definite=True, split=Split(side, side, excess))
+    def misplaced(d2, sigma=1.7):
+        """exp(-|x - y|² / sigma²)."""
+        return exp(-d2 / (sigma * sigma))
+
+    with pytest.raises(LawViolation, match="separable") as caught:
+        check_kernel(misplaced)
+    assert caught.value.law == "sparse samples"
+
+
 def test_a_kernel_without_a_docstring_fails():
     family = Family(Plain)
     family.formula = ""
