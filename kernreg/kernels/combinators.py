@@ -16,7 +16,7 @@ from kernreg.engine.arrays import check_finite, is_sparse, result_dtype
 from kernreg.engine.local import row_blocks
 from kernreg.errors import DataError
 from kernreg.kernels.base import Kernel
-from kernreg.kernels.combined import CombinedKernel, copied, kernel_domain
+from kernreg.kernels.combined import CombinedKernel, copied, kernel_domain, with_form
 from kernreg.kernels.domains import REQUIRED, Parameter, choice, function, integer, real
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.samples import SampleParts
@@ -56,7 +56,7 @@ class Sum(_Elementwise):
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         sides = zip(self.parts, self._seen_by_parts(X), self._seen_by_parts(Z), strict=True)
         left, right = (part._operator(x, z) for part, x, z in sides)
-        return left + right
+        return with_form(left + right, left, right)
 
     def scalar(self, x: Any, z: Any) -> float:
         """Return the sum of the two values."""
@@ -89,7 +89,8 @@ class Multiple(CombinedKernel):
         return np.multiply(K, K.dtype.type(self.factor), out=K)
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
-        return self.factor * self.parts[0]._operator(X, Z)
+        inner = self.parts[0]._operator(X, Z)
+        return with_form(self.factor * inner, inner)
 
     def scalar(self, x: Any, z: Any) -> float:
         """Return the multiple of the value."""
@@ -134,7 +135,8 @@ class Transposed(CombinedKernel):
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         inner = self.parts[0]
-        return (inner._operator(X, None) if Z is None else inner._operator(Z, X)).T
+        forward = inner._operator(X, None) if Z is None else inner._operator(Z, X)
+        return with_form(forward.T, forward)
 
     def scalar(self, x: Any, z: Any) -> float:
         """Return the value with the arguments exchanged."""

@@ -80,3 +80,10 @@ def copied(K: np.ndarray, out: np.ndarray | None) -> np.ndarray:
         return K
     out[...] = K
     return out
+
+
+def with_form(operator: Any, *parts: Any) -> Any:
+    """Return the operator with what its parts say about how products are computed, where they agree."""
+    forms = {getattr(part, "form", "blocks") for part in parts}
+    operator.form = forms.pop() if len(forms) == 1 else "blocks"
+    return operator

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from kernreg.engine.arrays import result_dtype
 from kernreg.engine.budget import rows_within
 from kernreg.kernels.base import Kernel, refuse_foreign_estimator
-from kernreg.kernels.combined import CombinedKernel, copied
+from kernreg.kernels.combined import CombinedKernel, copied, with_form
 from kernreg.kernels.domains import value_key
 from kernreg.kernels.samples import same_samples
 
@@ -99,10 +99,13 @@ class BoundSymmetrized(CombinedKernel):
         other = X if Z is None else Z
         if self.how == "mean":
             forward = inner._operator(X, Z)
-            return 0.5 * (forward + (forward if Z is None else inner._operator(other, X)).T)
+            backward = forward if Z is None else inner._operator(other, X)
+            return with_form(0.5 * (forward + backward.T), forward, backward)
         if self.how == "left":
-            return inner._operator(X, R) @ inner._operator(other, R).T
-        return inner._operator(R, X).T @ inner._operator(R, other)
+            first, second = inner._operator(X, R), inner._operator(other, R)
+            return with_form(first @ second.T, first, second)
+        first, second = inner._operator(R, X), inner._operator(R, other)
+        return with_form(first.T @ second, first, second)
 
     def _factor(self, X: Any) -> np.ndarray:
         inner, R = self.parts[0], self._reference

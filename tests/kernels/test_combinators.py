@@ -69,6 +69,15 @@ def test_blocks_and_products_of_a_combination_agree_with_its_matrix(name, X, Z, 
     np.testing.assert_allclose(k.operator(X, Z).T @ w, K.T @ w, rtol=1e-12, atol=1e-12 * np.abs(K).max())
 
 
+def test_operators_of_combinations_say_how_products_are_computed(X):
+    sparse = sp.csr_array((np.ones(900), (np.arange(900), np.arange(900))))
+    for k in (2.0 * rbf(), rbf() + linear(), sne().T, 0.5 * (sne() + rbf()).T, symmetrize(sne(), "right")):
+        assert k.operator(sparse).form == "separable"
+        assert k.operator(X).form == "blocks"
+    assert (rbf() + laplacian()).operator(sparse).form == "blocks"
+    assert (rbf() * linear()).operator(sparse).form == "blocks"
+
+
 def test_a_sum_too_large_for_two_matrices_at_once_is_the_same(X):
     k = sne(sigma=1.5) + rbf(sigma=2.0)
     expected = k(X)
