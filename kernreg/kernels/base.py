@@ -45,8 +45,13 @@ class Kernel:
 
     @property
     def symmetric(self) -> bool:
-        """Whether k(x, z) = k(z, x) is known to hold."""
+        """Whether k(x, z) = k(z, x) is known to hold, once the reference set is bound where there is one."""
         return self._family.symmetric
+
+    @property
+    def takes_reference(self) -> bool:
+        """Whether values depend on a reference set that is still open: `bind` fixes it."""
+        return False
 
     @property
     def definite(self) -> bool | None:
@@ -224,7 +229,7 @@ class Kernel:
         """The transposed kernel: k.T(x, z) = k(z, x)."""
         from kernreg.kernels.combinators import transpose
 
-        return self if self.symmetric else transpose(self)
+        return self if self.symmetric and not self.takes_reference else transpose(self)
 
     def __add__(self, other: Any) -> Kernel:
         from kernreg.kernels.combinators import add

@@ -30,6 +30,11 @@ class CombinedKernel(Kernel):
         return all(part.symmetric for part in self.parts)
 
     @property
+    def takes_reference(self) -> bool:
+        """Whether one of its parts takes a reference set."""
+        return any(part.takes_reference for part in self.parts)
+
+    @property
     def definite(self) -> bool | None:
         """Sums, products and powers of positive semi-definite kernels are positive semi-definite."""
         return True if all(part.definite for part in self.parts) else None

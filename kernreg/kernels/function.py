@@ -40,6 +40,11 @@ class FunctionKernel(Kernel):
         assert self._program is not None
         return self._program
 
+    @property
+    def takes_reference(self) -> bool:
+        """True where rows are normalised: over the second argument, until `bind` says over what."""
+        return self.normalize is not None
+
     def _make_program(self) -> Program:
         family, options = self._family, self._family.options
         assert family.function is not None

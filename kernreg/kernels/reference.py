@@ -17,12 +17,17 @@ from kernreg.kernels.base import Kernel, refuse_foreign_estimator
 from kernreg.kernels.combined import CombinedKernel, kernel_domain
 from kernreg.kernels.domains import REQUIRED, Parameter, choice, value_key
 from kernreg.kernels.family import KernelFamily
-from kernreg.kernels.samples import same_samples
+from kernreg.kernels.samples import identical_pairs, same_samples
 
 
 class _Unbound(CombinedKernel):
     __slots__ = ()
     _bound_class: type[_Bound]
+
+    @property
+    def takes_reference(self) -> bool:
+        """True: it is defined through one."""
+        return True
 
     def bind(self, Z: Any) -> Kernel:
         """Return the kernel with ``Z`` as its reference set."""
@@ -227,15 +232,11 @@ class BoundSpectrum(_Bound):
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         inner, R = self.parts[0], self._reference
         to_reference = same_samples(X if Z is None else Z, R)
-        start = 0 if to_reference and same_samples(X, R) else self_start if to_reference else None
-        if self.method == "shift":
+        if self.method == "shift":  # k(x, z) + shift where x and z are identical: one formula for every pair
             K = inner._evaluate(X, Z, None, self_start)
-            if start is None and same_samples(X, R):
-                start = self_start  # negative: Z is a slice of the reference
-            if start is not None:
-                rows = np.arange(max(0, -start), min(K.shape[0], K.shape[1] - start))
-                K[rows, rows + start] += self._state
+            K[identical_pairs(X, X if Z is None else Z)] += self._state
             return self._finish(K, out)
+        start = 0 if to_reference and same_samples(X, R) else self_start if to_reference else None
         dtype = result_dtype(X, X if Z is None else Z)
         half, ratio, training = self._state
         if start is not None:
@@ -257,8 +258,8 @@ class Spectrum(_Unbound):
 
     @property
     def definite(self) -> bool | None:
-        """True on the reference set and its extension (a shift holds for the reference only)."""
-        return True
+        """True, but for a shift, which is large enough for the reference set only."""
+        return None if self.method == "shift" else True
 
 
 def _example(family_name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,3 +41,25 @@ def same_samples(X: Any, Z: Any) -> bool:
     if is_sparse(X):
         return X.nnz == Z.nnz and (X != Z).nnz == 0
     return bool(np.array_equal(X, Z))
+
+
+def identical_pairs(X: Any, Z: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of X and of Z that are equal, as two index arrays."""
+    places: dict[bytes, list[int]] = {}
+    for j, key in enumerate(_row_keys(Z)):
+        places.setdefault(key, []).append(j)
+    pairs = [(i, j) for i, key in enumerate(_row_keys(X)) for j in places.get(key, ())]
+    rows, columns = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    return rows, columns
+
+
+def _row_keys(X: Any) -> list[bytes]:
+    if isinstance(X, SampleParts):
+        return [b"".join(keys) for keys in zip(*map(_row_keys, X.parts), strict=True)]
+    if is_sparse(X):
+        X = X.copy()
+        X.eliminate_zeros()
+        data, indices = X.data.astype(np.float64) + 0.0, X.indices.astype(np.int64)
+        return [indices[a:b].tobytes() + data[a:b].tobytes() for a, b in pairwise(X.indptr)]
+    table = np.ascontiguousarray(X, dtype=np.float64) + 0.0  # -0.0 and 0.0 are one number
+    return [row.tobytes() for row in table.reshape(len(table), -1)]

@@ -27,6 +27,11 @@ class Symmetrized(CombinedKernel):
         return True
 
     @property
+    def takes_reference(self) -> bool:
+        """The products are sums over a reference set; the mean takes one where the kernel does."""
+        return self.how != "mean" or self.parts[0].takes_reference
+
+    @property
     def definite(self) -> bool | None:
         """K Kᵀ and Kᵀ K are positive semi-definite; the mean need not be."""
         return True if self.how != "mean" else self.parts[0].definite or None

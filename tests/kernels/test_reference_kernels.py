@@ -103,6 +103,20 @@ def test_shift_changes_the_diagonal_of_the_training_matrix_only(train, new):
     assert np.array_equal(bound(new, train), k(new, train))
 
 
+def test_shifted_values_do_not_depend_on_what_else_is_in_the_call(train):
+    bound = spectrum(tl1(rho=4.0), "shift").bind(train)
+    K = bound(train)
+    np.testing.assert_array_equal(bound(train[::-1], train)[::-1], K)
+    np.testing.assert_array_equal(bound(train[3:8], train), K[3:8])
+    assert spectrum(tl1(rho=4.0), "shift").definite is None
+
+
+def test_an_unbound_kernel_of_a_reference_set_is_not_its_own_transpose(train, new):
+    for k in (symmetrize("sne"), centered("rbf"), symmetrize("rbf", "left")):
+        np.testing.assert_allclose(k.T(train, new), k(new, train).T, atol=1e-14)
+        assert k.bind(train) == k.bind(train).T
+
+
 def test_a_positive_definite_kernel_keeps_its_values(train):
     for method in ("clip", "flip", "shift"):
         np.testing.assert_allclose(spectrum(rbf(sigma=2.0), method)(train), rbf(sigma=2.0)(train), atol=1e-12)
