@@ -7,6 +7,16 @@
     poles.py      values of γ at which a system is singular: finding them, naming a safe one nearby
     report.py     SolveReport: what ran, how well
 
+and without the matrix in memory::
+
+    implicit.py        K̃ as products only
+    krylov.py          conjugate gradients and MINRES, many right-hand sides at once
+    preconditioner.py  Nyström preconditioners of both systems
+    iterative.py       LS-SVM and AsK-LS by these
+    landmarks.py       which samples stand for all
+    features.py        Nyström features, streamed
+    lowrank.py         LS-SVM and AsK-LS on features, with leave-one-out
+
 May import: errors, config, registry, jit, engine, kernels. Solvers are short because this package is not.
 """
 

@@ -6,6 +6,7 @@
     prediction.py  classifiers and regressors on top of
     base.py        what the dual solvers share, with
     systems.py       the dual systems, from a kernel matrix to coefficients
+    choosing.py      γ by leave-one-out
     parameters.py    kernels inside estimators, γ, choices
     samples.py       tables, indices, pairs
     labels.py        one-vs-rest, one-vs-one

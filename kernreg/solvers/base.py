@@ -18,9 +18,10 @@ from sklearn.utils.validation import validate_data
 from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.kernels import Kernel, as_kernel
 from kernreg.linalg import SolveReport, asymmetry
+from kernreg.solvers.choosing import choose, leave_one_out
 from kernreg.solvers.labels import Problem
 from kernreg.solvers.large import fit_large
-from kernreg.solvers.parameters import KernelParameters, check_choice, check_gamma, default_gammas
+from kernreg.solvers.parameters import KernelParameters, check_choice, check_gamma
 from kernreg.solvers.samples import check_fitted, check_pair, check_samples, check_weights, input_kind, take
 from kernreg.solvers.strategies import STRATEGIES, Options, pick
 from kernreg.solvers.systems import DualSolution, DualSystem, Views
@@ -80,15 +81,17 @@ class DualSolver(KernelParameters):
         X, y, weights = self._check_weights(X, y, sample_weight)
         problems = self._encode(y)
         self.kernel_, self.X_fit_, self._weights, self._y, self._loo = _bound(kernel, X), X, weights, y, None
-        leave_one_out = not isinstance(gamma, float) or self._needs_leave_one_out()
-        strategy = pick(self.strategy, len(y), leave_one_out=leave_one_out, exact_only=self._only_exact())
+        left_out = not isinstance(gamma, float) or self._needs_leave_one_out()
+        strategy = pick(self.strategy, len(y), leave_one_out=left_out, exact_only=self._only_exact())
         self._unavailable = ""
+        for left_by_another_fit in ("loo_path_", "landmarks_"):
+            vars(self).pop(left_by_another_fit, None)
         if strategy != "exact":
-            solution, note = fit_large(self, strategy, problems[0], gamma, leave_one_out, options)
+            solution, note = fit_large(self, strategy, problems[0], gamma, left_out, options)
             self._keep([solution], problems, self._kernel_dtype(), note)
             return
         K = self._training_matrix()
-        if isinstance(gamma, float) and not leave_one_out:
+        if isinstance(gamma, float) and not left_out:
             self.gamma_ = gamma
             solutions = [
                 self._make_system(K, problem, overwrite=len(problems) == 1).direct(gamma, on_pole)
@@ -97,7 +100,7 @@ class DualSolver(KernelParameters):
             note = ""
         else:
             grid = np.array([gamma]) if isinstance(gamma, float) else gamma
-            solutions, note = self._choose(K, problems, grid, on_pole)
+            solutions, note = choose(self, K, problems, grid, on_pole)
         self._keep(solutions, problems, K.dtype, note)
 
     def _options(self) -> Options:
@@ -191,74 +194,6 @@ class DualSolver(KernelParameters):
         inner = None if weights is None else weights[rows]
         return self._system(K[np.ix_(rows, rows)], problem.Y, inner, overwrite=True)
 
-    def _choose(
-        self, K: np.ndarray, problems: list[Problem], grid: np.ndarray | None, on_pole: str
-    ) -> tuple[list[DualSolution], str]:
-        """Choose γ by leave-one-out, from one decomposition for each problem; keeps the leave-one-out views."""
-        if len(K) < 2:
-            raise DataError(
-                f"leave-one-out needs at least 2 samples, and there is {len(K)}; give more samples or a number as gamma"
-            )
-        systems = [self._make_system(K, problem, overwrite=len(problems) == 1) for problem in problems]
-        gammas = default_gammas(max(system.scale for system in systems)) if grid is None else grid
-        columns = sum(problem.Y.shape[1] for problem in problems)
-        at_once = max(1, len(K) // (4 * columns))  # as many γ as fit in half a matrix
-        scores = np.full((len(gammas), 2), -np.inf)
-        excluded = np.zeros(len(gammas), dtype=bool)
-        for start in range(0, len(gammas), at_once):
-            part = slice(start, start + at_once)
-            views, excluded[part] = self._leave_one_out(K, systems, problems, gammas[part], on_pole)
-            for g in np.flatnonzero(~excluded[part]):
-                score = self._score(
-                    {name: self._outer(view[g]) for name, view in views.items()}, self._y, self._weights
-                )
-                scores[start + g] = np.where(np.isfinite(score), score, -np.inf)
-        if excluded.all():
-            systems[0].at(float(gammas[0]), on_pole)  # explains the pole
-            raise ParameterError(f"every gamma in {gammas.tolist()} is at a pole of one of the problems; try others")
-        best = int(np.lexsort((np.where(excluded, -np.inf, scores[:, 1]), scores[:, 0]))[-1])
-        self.gamma_ = float(gammas[best])
-        self.loo_path_ = {"gamma": gammas, "score": scores[:, 0], "squared_error": -scores[:, 1]}
-        views, _ = self._leave_one_out(K, systems, problems, gammas[[best]], on_pole)
-        self._loo = {name: view[0] for name, view in views.items()}
-        note = f"gamma chosen by leave-one-out from {len(gammas)} values" if len(gammas) > 1 else ""
-        if excluded.any():
-            note += f"; at a pole and left out: {', '.join(f'{g:g}' for g in gammas[excluded])}"
-        return [system.at(self.gamma_, on_pole) for system in systems], note
-
-    def _leave_one_out(
-        self, K: np.ndarray, systems: list[DualSystem], problems: list[Problem], gammas: np.ndarray, on_pole: str
-    ) -> tuple[Views, np.ndarray]:
-        """Return decision values f⁽⁻ⁱ⁾(x_i), (G, m, columns) for each view, and which γ are at a pole."""
-        found: dict[str, list[np.ndarray]] = {name: [] for name in self._system.views}
-        excluded = np.zeros(len(gammas), dtype=bool)
-        for system, problem in zip(systems, problems, strict=True):
-            path = system.path(gammas, on_pole)
-            excluded |= path.excluded
-            for name, residuals in path.residuals.items():
-                values = problem.Y - residuals
-                found[name].append(values if problem.rows is None else self._spread(K, system, problem, values, gammas))
-        return {name: np.concatenate(parts, axis=2) for name, parts in found.items()}, excluded
-
-    def _spread(
-        self, K: np.ndarray, system: DualSystem, problem: Problem, values: np.ndarray, gammas: np.ndarray
-    ) -> np.ndarray:
-        """Return leave-one-out values for all samples: those outside a problem were never in its training set."""
-        rows = problem.rows
-        assert rows is not None
-        outside = np.setdiff1d(np.arange(len(K)), rows)
-        whole = np.empty((len(gammas), len(K), values.shape[2]))
-        whole[:, rows] = values
-        cross = K[np.ix_(outside, rows)]
-        for g, gamma in enumerate(gammas):
-            try:
-                solution = system.at(float(gamma))
-            except ParameterError:  # a pole: this γ is excluded
-                whole[g, outside] = np.nan
-                continue
-            whole[g, outside] = cross @ solution.coefficients["decision"] + solution.intercepts["decision"]
-        return whole
-
     def _keep(self, solutions: list[DualSolution], problems: list[Problem], dtype: np.dtype, note: str) -> None:
         m = len(self._y)
         coefficients, intercepts = [], []
@@ -315,7 +250,7 @@ class DualSolver(KernelParameters):
             K = self._training_matrix()
             systems = [self._make_system(K, problem, overwrite=len(problems) == 1) for problem in problems]
             on_pole = "damp" if self.solver_report_.damped else "raise"
-            views, _ = self._leave_one_out(K, systems, problems, np.array([self.gamma_]), on_pole)
+            views, _ = leave_one_out(self, K, systems, problems, np.array([self.gamma_]), on_pole)
             self._loo = {name: view[0] for name, view in views.items()}
         return {name: self._outer(view) for name, view in self._loo.items()}
 

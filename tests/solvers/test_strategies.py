@@ -138,3 +138,13 @@ def test_float32_is_kept_by_every_strategy(blobs):
     for strategy in ("iterative", "lowrank"):
         clf = LSSVC(kernel="rbf(sigma=2.0)", strategy=strategy, tol=1e-4).fit(X.astype(np.float32), labels)
         assert clf.decision_function(new.astype(np.float32)).dtype == np.float32
+
+
+def test_fitting_again_forgets_the_other_strategy(blobs):
+    X, labels, new = blobs
+    clf = LSSVC(gamma=[0.1, 1.0], strategy="lowrank", n_landmarks=20).fit(X, labels)
+    clf.set_params(strategy="exact", gamma=1.0).fit(X, labels)
+    assert not hasattr(clf, "landmarks_")
+    assert not hasattr(clf, "loo_path_")
+    assert np.array_equal(clf.decision_function(new), LSSVC(gamma=1.0).fit(X, labels).decision_function(new))
+    assert clf.loo_views_["decision"].shape == (60, 3)
