@@ -85,7 +85,7 @@ class DualSolver(KernelParameters):
         strategy = pick(self.strategy, len(y), leave_one_out=left_out, exact_only=self._only_exact())
         self._unavailable = ""
         for left_by_another_fit in ("loo_path_", "landmarks_"):
-            vars(self).pop(left_by_another_fit, None)
+            self.__dict__.pop(left_by_another_fit, None)
         if strategy != "exact":
             solution, note = fit_large(self, strategy, problems[0], gamma, left_out, options)
             self._keep([solution], problems, self._kernel_dtype(), note)
