@@ -231,6 +231,18 @@ def test_an_out_that_cannot_hold_the_result_is_refused(out, make):
         make()(X, out=out)
 
 
+@pytest.mark.parametrize("spec", ["rbf", "sne"])
+def test_out_may_be_a_file_or_stand_at_an_odd_address(spec, tmp_path):
+    table = np.random.default_rng(4).normal(size=(1500, 3))  # large enough for streaming stores
+    k = kr.make_kernel(spec)
+    expected = k(table)
+    file = np.memmap(tmp_path / "K", dtype=np.float64, mode="w+", shape=(1500, 1500))
+    assert k(table, out=file) is file
+    assert np.array_equal(file, expected)
+    odd = unaligned(np.empty((1500, 1500)))
+    assert np.array_equal(k(table, out=odd), expected)
+
+
 @pytest.mark.parametrize("spec", ["laplacian(sigma=300.0)", "rbf(sigma=20.0)", "sne(sigma=20.0)"])
 def test_out_that_overlaps_the_samples_gets_the_right_values(spec):
     table = np.random.default_rng(3).normal(size=(300, 300))
