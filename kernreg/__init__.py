@@ -26,12 +26,14 @@ __all__ = [
     "make_solver",
     "register",
     "set_config",
+    "tune",
 ]
 
 if TYPE_CHECKING:
     from kernreg.config import config_context, get_config, set_config
     from kernreg.factory import available, make_ensembler, make_kernel, make_solver, register
     from kernreg.kernels import kernel
+    from kernreg.solvers.tuning import tune
 
 _HOMES = {
     "available": "kernreg.factory",
@@ -43,6 +45,7 @@ _HOMES = {
     "make_solver": "kernreg.factory",
     "register": "kernreg.factory",
     "set_config": "kernreg.config",
+    "tune": "kernreg.solvers.tuning",
 }
 
 

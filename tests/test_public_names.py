@@ -19,6 +19,7 @@ PUBLIC = {
     "make_solver",
     "register",
     "set_config",
+    "tune",
 }
 
 REGISTRY = {
