@@ -45,6 +45,7 @@ INPUTS = {
     "real": "rows of real numbers",
     "nonnegative": "rows of non-negative numbers",
     "distribution": "rows that are distributions (non-negative, sum 1)",
+    "gaussian": "rows that are diagonal Gaussians (the means, then the variances)",
     "index": "indices",
 }
 
