@@ -8,8 +8,8 @@ from kernreg.engine import memory
 from kernreg.engine.arrays import Samples, check_out
 from kernreg.engine.blocks import BlockFiller
 from kernreg.engine.budget import check_fits
-from kernreg.engine.compile import compilation_errors
-from kernreg.engine.normalise import normalized_rows, scaled_blocks
+from kernreg.engine.compile import compilation_errors, compiled
+from kernreg.engine.normalise import make_apply_normalizers, normalized_rows
 from kernreg.engine.program import Program
 from kernreg.engine.statistics import BLOCK
 from kernreg.engine.store import Store
@@ -43,17 +43,16 @@ def matrix(
         out = memory.empty(filler.shape, filler.dtype)
     else:
         check_out(out, filler.shape, filler.dtype)
-        if not out.flags.c_contiguous or _overlaps(out, X) or _overlaps(out, Z):
+        if not out.flags.c_contiguous:
             out[...] = matrix(program, X, None if square else Z, None, normalizers)
             return out
     if out.size == 0:
         return out
     with compilation_errors(program.name):
-        if program.normalize:
-            if normalizers is None:
-                normalized_rows(filler, out)
-            else:
-                scaled_blocks(filler, out, normalizers)
+        if program.normalize and normalizers is None:
+            normalized_rows(filler, out)
+        elif program.normalize:
+            _all_blocks(filler, out, normalizers)
         elif square and program.symmetric:
             _lower_and_mirror(filler, out)
         elif filler.sparse:
@@ -63,15 +62,19 @@ def matrix(
     return out
 
 
-def _all_blocks(filler: BlockFiller, out: np.ndarray) -> None:
+def _all_blocks(filler: BlockFiller, out: np.ndarray, normalizers: np.ndarray | None = None) -> None:
     n, m = filler.shape
     across = -(-m // BLOCK)
     store = Store(out)
+    apply = None if normalizers is None else compiled(make_apply_normalizers, "rows")
 
     def task(number: int) -> None:
         i0, j0 = number // across * BLOCK, number % across * BLOCK
         i1, j1 = min(i0 + BLOCK, n), min(j0 + BLOCK, m)
-        store.put(filler.block(i0, i1, j0, j1), i1 - i0, j1 - j0, i0, j0)
+        block = filler.block(i0, i1, j0, j1)
+        if apply is not None:
+            apply(block, i1 - i0, j1 - j0, i0, filler.program.log, normalizers)
+        store.put(block, i1 - i0, j1 - j0, i0, j0)
 
     with single_threaded_blas(filler.uses_blas):
         run_tasks(task, -(-n // BLOCK) * across)
@@ -102,7 +105,3 @@ def _lower_and_mirror(filler: BlockFiller, out: np.ndarray) -> None:
 
     with single_threaded_blas(filler.uses_blas):
         run_tasks(task, len(blocks))
-
-
-def _overlaps(out: np.ndarray, samples: Samples) -> bool:
-    return isinstance(samples, np.ndarray) and np.may_share_memory(out, samples)

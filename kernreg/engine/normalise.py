@@ -12,8 +12,7 @@ import numpy as np
 
 from kernreg.engine.blocks import BlockFiller
 from kernreg.engine.compile import compiled
-from kernreg.engine.statistics import BLOCK
-from kernreg.engine.store import Store, copy_row, streams
+from kernreg.engine.store import copy_row, streams
 from kernreg.engine.threads import ThreadBuffers, run_tasks, single_threaded_blas
 from kernreg.jit import exp, log, wide
 
@@ -111,21 +110,3 @@ def normalized_rows(filler: BlockFiller, out: np.ndarray | None) -> np.ndarray:
 def row_normalizers(filler: BlockFiller) -> np.ndarray:
     """Return the normalisers of all rows without keeping K."""
     return normalized_rows(filler, None)
-
-
-def scaled_blocks(filler: BlockFiller, out: np.ndarray, normalizers: np.ndarray) -> None:
-    """Fill ``out`` with K by given normalisers of the rows."""
-    program, (n, m) = filler.program, filler.shape
-    apply = compiled(make_apply_normalizers, "rows")
-    store = Store(out)
-    across = -(-m // BLOCK)
-
-    def task(number: int) -> None:
-        i0, j0 = number // across * BLOCK, number % across * BLOCK
-        i1, j1 = min(i0 + BLOCK, n), min(j0 + BLOCK, m)
-        block = filler.block(i0, i1, j0, j1)
-        apply(block, i1 - i0, j1 - j0, i0, program.log, normalizers)
-        store.put(block, i1 - i0, j1 - j0, i0, j0)
-
-    with single_threaded_blas(filler.uses_blas):
-        run_tasks(task, -(-n // BLOCK) * across)

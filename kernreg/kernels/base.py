@@ -14,7 +14,7 @@ from kernreg.engine.arrays import check_out, result_dtype
 from kernreg.engine.local import row_blocks
 from kernreg.errors import ParameterError
 from kernreg.kernels.domains import value_key, value_repr
-from kernreg.kernels.samples import same_samples
+from kernreg.kernels.samples import overlaps, same_samples
 from kernreg.registry import get_registry, parse_spec
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Kernel:
         if out is not None:
             other = X if Z is None else Z
             check_out(out, (X.shape[0], other.shape[0]), result_dtype(X, other))
-            if any(np.may_share_memory(out, side) for side in (X, other) if isinstance(side, np.ndarray)):
+            if overlaps(out, X) or overlaps(out, other):
                 out[...] = self._evaluate(X, Z, None, None)  # what is read must not be overwritten meanwhile
                 return out
         return self._evaluate(X, Z, out, None)

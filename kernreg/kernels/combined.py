@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from kernreg.kernels.base import Kernel, as_kernel
 from kernreg.kernels.domains import Domain
@@ -73,6 +74,21 @@ class CombinedKernel(Kernel):
 
     def __reduce__(self) -> Any:
         return _rebuild_combined, (type(self), self._family, dict(self._values))
+
+
+class UnboundKernel(CombinedKernel):
+    """A kernel defined through a reference set that is still open: each call takes its own, by binding to it."""
+
+    __slots__ = ()
+
+    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
+        return self._anchored(X, Z)._evaluate(X, Z, out, self_start)
+
+    def _operator(self, X: Any, Z: Any) -> LinearOperator:
+        return self._anchored(X, Z)._operator(X, Z)
+
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        return self.bind(X if Z is None else Z)
 
 
 def _rebuild_combined(kind: type[Kernel], family: KernelFamily, values: dict[str, Any]) -> Kernel:

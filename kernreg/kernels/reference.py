@@ -14,13 +14,13 @@ from scipy.sparse.linalg import LinearOperator
 from kernreg.engine.arrays import result_dtype
 from kernreg.errors import AsymmetryError
 from kernreg.kernels.base import Kernel, refuse_foreign_estimator
-from kernreg.kernels.combined import CombinedKernel, kernel_domain
+from kernreg.kernels.combined import CombinedKernel, UnboundKernel, copied, kernel_domain
 from kernreg.kernels.domains import REQUIRED, Parameter, choice, value_key
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.samples import identical_pairs, same_samples
 
 
-class _Unbound(CombinedKernel):
+class _Unbound(UnboundKernel):
     __slots__ = ()
     _bound_class: type[_Bound]
 
@@ -32,15 +32,6 @@ class _Unbound(CombinedKernel):
     def bind(self, Z: Any) -> Kernel:
         """Return the kernel with ``Z`` as its reference set."""
         return self._bound_class(self, self._samples(Z, "Z"))
-
-    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
-        return self._anchored(X, Z)._evaluate(X, Z, out, self_start)
-
-    def _operator(self, X: Any, Z: Any) -> LinearOperator:
-        return self._anchored(X, Z)._operator(X, Z)
-
-    def _anchored(self, X: Any, Z: Any) -> Kernel:
-        return self.bind(X if Z is None else Z)
 
 
 class _Bound(CombinedKernel):
@@ -82,12 +73,6 @@ class _Bound(CombinedKernel):
         """Return a new kernel with these parameters changed, with the same reference set."""
         refuse_foreign_estimator(self, params)
         return self._unbound.set_params(**params).bind(self._reference)
-
-    def _finish(self, K: np.ndarray, out: np.ndarray | None) -> np.ndarray:
-        if out is None:
-            return K
-        out[...] = K
-        return out
 
     def scalar(self, x: Any, z: Any) -> float:
         """Return the value of one pair (through the matrix path: there is no shorter formula)."""
@@ -235,19 +220,19 @@ class BoundSpectrum(_Bound):
         if self.method == "shift":  # k(x, z) + shift where x and z are identical: one formula for every pair
             K = inner._evaluate(X, Z, None, self_start)
             K[identical_pairs(X, X if Z is None else Z)] += self._state
-            return self._finish(K, out)
+            return copied(K, out)
         start = 0 if to_reference and same_samples(X, R) else self_start if to_reference else None
         dtype = result_dtype(X, X if Z is None else Z)
         half, ratio, training = self._state
         if start is not None:
-            return self._finish(training[start : start + X.shape[0]].astype(dtype), out)
+            return copied(training[start : start + X.shape[0]].astype(dtype), out)
         left = inner._evaluate(X, R, None, None)
         if to_reference:
-            return self._finish((left @ ratio).astype(dtype), out)
+            return copied((left @ ratio).astype(dtype), out)
         left = left @ half
         # One factor twice where the samples are the same: the result is then symmetric to the last bit.
         right = left if Z is None or same_samples(X, Z) else inner._evaluate(R, Z, None, None).T @ half
-        return self._finish((left @ right.T).astype(dtype), out)
+        return copied((left @ right.T).astype(dtype), out)
 
 
 class Spectrum(_Unbound):

@@ -43,6 +43,13 @@ def same_samples(X: Any, Z: Any) -> bool:
     return bool(np.array_equal(X, Z))
 
 
+def overlaps(out: np.ndarray, X: Any) -> bool:
+    """Return whether writing to ``out`` may change the samples."""
+    if isinstance(X, SampleParts):
+        return any(overlaps(out, part) for part in X.parts)
+    return bool(np.may_share_memory(out, X.data if is_sparse(X) else X))
+
+
 def identical_pairs(X: Any, Z: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of X and of Z that are equal, as two index arrays."""
     places: dict[bytes, list[int]] = {}

@@ -11,12 +11,12 @@ from scipy.sparse.linalg import LinearOperator
 from kernreg.engine.arrays import result_dtype
 from kernreg.engine.budget import rows_within
 from kernreg.kernels.base import Kernel, refuse_foreign_estimator
-from kernreg.kernels.combined import CombinedKernel, copied, with_form
+from kernreg.kernels.combined import CombinedKernel, UnboundKernel, copied, with_form
 from kernreg.kernels.domains import value_key
 from kernreg.kernels.samples import same_samples
 
 
-class Symmetrized(CombinedKernel):
+class Symmetrized(UnboundKernel):
     """(K + Kᵀ)/2, K Kᵀ or Kᵀ K: the usual ways to make a symmetric kernel of an asymmetric one."""
 
     __slots__ = ()
@@ -39,15 +39,6 @@ class Symmetrized(CombinedKernel):
     def bind(self, Z: Any) -> Kernel:
         """Return the kernel with its reference set: for "left" and "right" the sums run over it."""
         return BoundSymmetrized(self, Z)
-
-    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
-        return self._anchored(X, Z)._evaluate(X, Z, out, self_start)
-
-    def _operator(self, X: Any, Z: Any) -> LinearOperator:
-        return self._anchored(X, Z)._operator(X, Z)
-
-    def _anchored(self, X: Any, Z: Any) -> Kernel:
-        return self.bind(X if Z is None else Z)
 
 
 class BoundSymmetrized(CombinedKernel):

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 import kernreg as kr
 from kernreg import kernel
 from kernreg.errors import DataError, EngineError
+from kernreg.kernels import compose
 from kernreg.kernels.builtin import linear, rbf, sne
 
 X = SIGNED = np.random.default_rng(0).integers(-4, 5, size=(13, 4)).astype(float)
@@ -248,6 +249,16 @@ def test_out_that_overlaps_the_samples_gets_the_right_values(spec):
     table = np.random.default_rng(3).normal(size=(300, 300))
     expected = kr.make_kernel(spec)(table)
     assert np.array_equal(kr.make_kernel(spec)(table, out=table), expected)
+
+
+def test_out_that_overlaps_the_samples_of_a_combination_gets_the_right_values():
+    for k in (
+        kr.make_kernel("rbf(sigma=20.0)") + kr.make_kernel("laplacian(sigma=300.0)"),
+        compose("rbf(sigma=20.0)", np.asarray) + kr.make_kernel("laplacian(sigma=300.0)"),
+    ):
+        table = np.random.default_rng(3).normal(size=(300, 300))
+        expected = k(table)
+        assert np.array_equal(k(table, out=table), expected)
 
 
 # no rows -------------------------------------------------------------------------------------------------------
