@@ -10,6 +10,8 @@ The tree (the builtin each one also is, in brackets)::
     │   └── AsymmetryError                       an asymmetric kernel where the method requires symmetry
     ├── MemoryBudgetError        [MemoryError]   the result does not fit in the memory budget
     ├── EngineError              [RuntimeError]  an engine cannot run here
+    ├── MissingDataset           [LookupError]   a data set is not at hand; the message says how to get it
+    ├── MissingExtra             [ImportError]   an optional package is not installed; the message names the extra
     └── PluginError
         ├── UnknownPlugin        [LookupError]   no plugin of that name
         ├── PluginConflict       [LookupError]   two distributions claim the name
@@ -58,6 +60,14 @@ class MemoryBudgetError(KernregError, MemoryError):
 
 class EngineError(KernregError, RuntimeError):
     """An engine cannot run here."""
+
+
+class MissingDataset(KernregError, LookupError):
+    """A data set is not at hand."""
+
+
+class MissingExtra(KernregError, ImportError):
+    """An optional package is not installed."""
 
 
 class PluginError(KernregError):
