@@ -12,6 +12,11 @@ The tree (the builtin each one also is, in brackets)::
     ├── EngineError              [RuntimeError]  an engine cannot run here
     ├── MissingDataset           [LookupError]   a data set is not at hand; the message says how to get it
     ├── MissingExtra             [ImportError]   an optional package is not installed; the message names the extra
+    ├── ModelFileError           [ValueError]    something is wrong with a model file
+    │   ├── UnsavableModel       [TypeError]     the model holds what a model file cannot; the message says where
+    │   ├── DamagedModelFile                     corrupted, truncated, tampered with, or not a model file
+    │   ├── NewerModelFile                       written by a later version of kernreg
+    │   └── ModelNeedsPlugin     [ImportError]   a plugin that the model uses is missing, blocked or broken
     └── PluginError
         ├── UnknownPlugin        [LookupError]   no plugin of that name
         ├── PluginConflict       [LookupError]   two distributions claim the name
@@ -24,6 +29,7 @@ and one warning tree::
 
     KernregWarning               [UserWarning]
     ├── PluginWarning                            a plugin works, but something about it deserves attention
+    ├── ModelVersionWarning                      a model file was written with another version of what it needs
     └── PerformanceWarning                       the result is right, but a faster way exists
 """
 
@@ -70,6 +76,26 @@ class MissingExtra(KernregError, ImportError):
     """An optional package is not installed."""
 
 
+class ModelFileError(KernregError, ValueError):
+    """Something is wrong with a model file."""
+
+
+class UnsavableModel(ModelFileError, TypeError):
+    """The model holds what a model file cannot hold."""
+
+
+class DamagedModelFile(ModelFileError):
+    """The file is corrupted, truncated, tampered with, or not a model file."""
+
+
+class NewerModelFile(ModelFileError):
+    """The file was written by a later version of kernreg."""
+
+
+class ModelNeedsPlugin(ModelFileError, ImportError):
+    """A plugin that the model uses is missing, blocked or broken."""
+
+
 class PluginError(KernregError):
     """Something is wrong with a plugin."""
 
@@ -104,6 +130,10 @@ class KernregWarning(UserWarning):
 
 class PluginWarning(KernregWarning):
     """A plugin works, but something about it deserves attention."""
+
+
+class ModelVersionWarning(KernregWarning):
+    """A model file was written with another version of what it needs."""
 
 
 class PerformanceWarning(KernregWarning):
