@@ -2,6 +2,8 @@
 
     ls_svm.py      LSSVC, LSSVR: least squares support vector machines, symmetric kernels
     ask_ls.py      AsKLSClassifier, AsKLSRegressor: any kernel, two views
+    side_information.py  what labels, pairs or a matrix say about pairs of samples: for kernel learners
+    label_codes.py       labels of any type, some of them missing
     tuning.py      tune: kernel parameters and γ by exact leave-one-out
     prediction.py  classifiers and regressors on top of
     base.py        what the dual solvers share, with
@@ -20,6 +22,7 @@ May import: everything up to linalg. An ensembler is found by name, through the 
 
 from kernreg.solvers.ask_ls import AsKLSClassifier, AsKLSRegressor
 from kernreg.solvers.ls_svm import LSSVC, LSSVR
+from kernreg.solvers.side_information import SideInformation
 from kernreg.solvers.tuning import TuneResult, tune
 
-__all__ = ["LSSVC", "LSSVR", "AsKLSClassifier", "AsKLSRegressor", "TuneResult", "tune"]
+__all__ = ["LSSVC", "LSSVR", "AsKLSClassifier", "AsKLSRegressor", "SideInformation", "TuneResult", "tune"]

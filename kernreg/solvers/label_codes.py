@@ -1,0 +1,116 @@
+"""Labels of any type, some of them missing, as codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+
+from kernreg.errors import DataError
+
+
+def label_codes(y: Any, unlabelled: Any = -1) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes, and for each sample the position of its label among them or -1 for none.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels: numbers, strings, anything that can be sorted.
+    unlabelled : object
+        The value that marks samples without a label; None stands for missing values (None, NaN).
+
+    Examples
+    --------
+    >>> classes, codes = label_codes(["cat", "ape", "?", "cat"], unlabelled="?")
+    >>> classes.tolist(), codes.tolist()
+    (['ape', 'cat'], [1, 0, -1, 1])
+    """
+    # A list becomes objects first: numpy would turn the number -1 next to strings into the string "-1".
+    values = np.asarray(y) if hasattr(y, "dtype") else _objects(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise DataError(f"y has shape {values.shape}; give one label for each sample, shape (n,)")
+    missing = _missing(values)
+    marked = missing if unlabelled is None else _equal(values, unlabelled)
+    if (missing & ~marked).any():
+        raise DataError(
+            f"y has {int((missing & ~marked).sum())} missing values (NaN or None), and unlabelled={unlabelled!r} marks "
+            "samples without a label; mark them so, or set unlabelled=None"
+        )
+    known = np.flatnonzero(~marked)
+    if not len(known):
+        raise DataError(
+            f"y has no labels: all {len(values)} entries are {unlabelled!r}, which marks samples without one; label "
+            "some of them"
+        )
+    labels = values[known]
+    if labels.dtype == object:
+        labels = _plain(labels)
+    marker = str(unlabelled)
+    foreign = unlabelled is not None and not isinstance(unlabelled, str)
+    if foreign and labels.dtype.kind in "US" and marker in labels.astype(str):
+        raise DataError(
+            f"y holds text, and one class is {marker!r}, while unlabelled={unlabelled!r} is not text; if it marks "
+            f"samples without a label give unlabelled={marker!r}, if it is a class unlabelled=None"
+        )
+    try:
+        check_classification_targets(labels)
+        classes, codes = np.unique(labels, return_inverse=True)
+    except (ValueError, TypeError) as error:
+        raise DataError(f"y does not hold class labels: {error}") from error
+    if len(classes) < 2:
+        hint = ""
+        if marked.any():
+            hint = (
+                f" ({int(marked.sum())} entries {unlabelled!r} are taken as unlabelled: if that is a class, set "
+                "unlabelled=None)"
+            )
+        raise DataError(
+            f"y has one class only, {classes[0]!r}, in {len(known)} labels{hint}; similar and dissimilar samples are "
+            "told apart by at least 2 classes"
+        )
+    all_codes = np.full(len(values), -1, dtype=np.int64)
+    all_codes[known] = codes.ravel()
+    return classes, all_codes
+
+
+def _objects(y: Any) -> np.ndarray:
+    try:
+        items = list(y)
+    except TypeError:
+        raise DataError(f"y is {type(y).__name__}; give one label for each sample") from None
+    values = np.empty(len(items), dtype=object)
+    values[:] = items
+    return values
+
+
+def _plain(labels: np.ndarray) -> np.ndarray:
+    """Return objects as an array of their own type: all numbers or all text."""
+    texts = sum(isinstance(label, str) for label in labels)
+    if texts not in (0, len(labels)):
+        raise DataError(
+            f"y mixes {texts} labels that are text with {len(labels) - texts} that are not; give labels of one type"
+        )
+    return np.array(labels.tolist())
+
+
+def _missing(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype == object:
+        return np.array([value is None or value != value for value in values], dtype=bool)
+    return np.zeros(len(values), dtype=bool)
+
+
+def _equal(values: np.ndarray, marker: Any) -> np.ndarray:
+    if values.dtype.kind in "US" and not isinstance(marker, str):
+        return np.zeros(len(values), dtype=bool)
+    if values.dtype.kind in "fiub" and isinstance(marker, str):
+        return np.zeros(len(values), dtype=bool)
+    if marker != marker:  # NaN
+        return _missing(values)
+    if values.dtype == object:
+        return np.array([bool(value == marker) for value in values], dtype=bool)
+    return np.asarray(values == marker)
