@@ -31,11 +31,13 @@ REGISTRY = {
     "Registry",
     "Spec",
     "discovery_report",
+    "entry_of",
     "format_spec",
     "get_registry",
     "isolated",
     "normalize_distribution",
     "parse_spec",
+    "qualified_name",
     "refresh",
 }
 

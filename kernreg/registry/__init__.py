@@ -9,12 +9,14 @@ Imports nothing of kernreg but `kernreg.errors`; every other layer may import it
     loading     import once, check (checks, versions), remember
     registry    Registry: names to objects (messages: what its errors say)
     catalog     the four registries, isolated(), refresh()
+    lookup      from an object to the plugin it is
     spec        "name(a=1)" to name and arguments, and back
 """
 
 from __future__ import annotations
 
 from kernreg.registry.catalog import discovery_report, get_registry, isolated, refresh
+from kernreg.registry.lookup import entry_of, qualified_name
 from kernreg.registry.record import KINDS, Entry, MetadataProblem, normalize_distribution
 from kernreg.registry.registry import Registry
 from kernreg.registry.report import DiscoveryReport
@@ -30,10 +32,12 @@ __all__ = [
     "Registry",
     "Spec",
     "discovery_report",
+    "entry_of",
     "format_spec",
     "get_registry",
     "isolated",
     "normalize_distribution",
     "parse_spec",
+    "qualified_name",
     "refresh",
 ]

@@ -1,0 +1,45 @@
+"""From an object in hand to the plugin it is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from kernreg import kernel, registry
+from kernreg.kernels.builtin import rbf
+from kernreg.registry import entry_of, get_registry, qualified_name
+from kernreg.solvers import LSSVC
+
+
+def test_built_in_kernels_and_solvers_are_found():
+    assert (entry_of("kernel", rbf).name, entry_of("kernel", rbf).distribution) == ("rbf", "kernreg")
+    assert qualified_name(entry_of("solver", LSSVC)) == "kernreg:ls-svm"
+
+
+def test_what_is_not_registered_is_not_found():
+    @kernel(of="dot")
+    def twice(dot):
+        """2⟨x, z⟩."""
+        return 2.0 * dot
+
+    assert entry_of("kernel", twice) is None
+    assert entry_of("solver", rbf) is None
+    with registry.isolated():
+        get_registry("kernel").register("double", twice)
+        entry = entry_of("kernel", twice)
+        assert (entry.name, entry.origin, qualified_name(entry)) == ("double", "runtime", "double")
+
+
+def test_an_entry_point_is_preferred_to_a_runtime_registration():
+    with registry.isolated():
+        get_registry("kernel").register("aaa", rbf)
+        assert qualified_name(entry_of("kernel", rbf)) == "kernreg:rbf"
+
+
+def test_looking_imports_nothing():
+    code = (
+        "import sys; from kernreg.registry import entry_of; before = set(sys.modules);"
+        "assert entry_of('kernel', object()) is None;"
+        "assert not [m for m in set(sys.modules) - before if m.startswith(('numpy', 'kernreg_', 'kernreg.kernels'))]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
