@@ -1,0 +1,29 @@
+"""Pictures, in the manner of scikit-learn's displays; matplotlib is the optional extra ``plot``.
+
+    spectrum.py   SpectrumDisplay       eigenvalues with their signs, or singular values
+    matrix.py     KernelMatrixDisplay   the kernel matrix and its asymmetry
+    embedding.py  EmbeddingDisplay      left and right embeddings side by side
+    decision.py   DecisionViewsDisplay  decision regions of each view
+    loo.py        LooPathDisplay        leave-one-out over γ, with the poles
+    tuning.py     TuningDisplay         what a search over parameters found
+    base.py       axes, colours, and what to say without matplotlib
+
+A display holds the numbers it draws. It is made from them or by a ``from_…`` method, drawn by ``plot``, and then has
+``ax_`` (or ``axes_``) and ``figure_``. Nothing in the core imports this package.
+"""
+
+from kernreg.plotting.decision import DecisionViewsDisplay
+from kernreg.plotting.embedding import EmbeddingDisplay
+from kernreg.plotting.loo import LooPathDisplay
+from kernreg.plotting.matrix import KernelMatrixDisplay
+from kernreg.plotting.spectrum import SpectrumDisplay
+from kernreg.plotting.tuning import TuningDisplay
+
+__all__ = [
+    "DecisionViewsDisplay",
+    "EmbeddingDisplay",
+    "KernelMatrixDisplay",
+    "LooPathDisplay",
+    "SpectrumDisplay",
+    "TuningDisplay",
+]

@@ -1,0 +1,145 @@
+"""The spectrum of a kernel matrix: eigenvalues of either sign, or singular values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernreg.errors import DataError, ParameterError
+from kernreg.kernels import as_kernel
+from kernreg.linalg import asymmetry, centre
+from kernreg.plotting.base import BLUE, ORANGE, make_axes
+
+KINDS = ("eigenvalues", "singular values")
+SCALES = ("log", "linear")
+
+
+class SpectrumDisplay:
+    """Magnitudes of a spectrum in descending order, negative eigenvalues told apart.
+
+    Parameters
+    ----------
+    values : array-like of shape (r,)
+    kind : {"eigenvalues", "singular values"}
+    total : int, optional
+        Size of the matrix, where the values are only the largest in magnitude.
+
+    Attributes
+    ----------
+    signature : tuple of int
+        Numbers of positive and of negative values (what is zero but for rounding counts as neither).
+    ax_, figure_ : Axes, Figure
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> SpectrumDisplay([3.0, -2.0, 1.0, 1e-18]).signature
+    (2, 1)
+    """
+
+    def __init__(self, values: Any, kind: str = "eigenvalues", *, total: int | None = None):
+        if kind not in KINDS:
+            raise ParameterError(f"kind={kind!r} is not accepted; give {' or '.join(map(repr, KINDS))}")
+        found = np.asarray(values, dtype=np.float64).ravel()
+        if not found.size or not np.isfinite(found).all():
+            raise DataError("values is empty or not finite; a spectrum is a list of finite numbers")
+        self.values, self.kind, self.total = found[np.argsort(-np.abs(found), kind="stable")], kind, total
+
+    @property
+    def tolerance(self) -> float:
+        """The magnitude below which a value is zero but for rounding."""
+        size = len(self.values) if self.total is None else self.total
+        return float(size * np.finfo(np.float64).eps * np.abs(self.values).max())
+
+    @property
+    def signature(self) -> tuple[int, int]:
+        """Numbers of positive and of negative values."""
+        return int((self.values > self.tolerance).sum()), int((self.values < -self.tolerance).sum())
+
+    @classmethod
+    def from_matrix(cls, K: Any, *, centred: bool = False, ax: Any = None, **options: Any) -> SpectrumDisplay:
+        """Draw the spectrum of a matrix: eigenvalues where it is symmetric, singular values where it is not.
+
+        Parameters
+        ----------
+        K : array-like of shape (n, m)
+        centred : bool
+            Whether to centre rows and columns first, as the solvers do.
+        ax, **options
+            As for `plot`.
+        """
+        matrix = np.array(K, dtype=np.float64)
+        if matrix.ndim != 2 or not np.isfinite(matrix).all():
+            raise DataError(f"K has shape {matrix.shape} or entries that are not finite; give a finite matrix")
+        square = matrix.shape[0] == matrix.shape[1]
+        symmetric = square and asymmetry(matrix) < 1e-10
+        if centred:
+            matrix = centre(matrix).matrix if square else _centred(matrix)
+        if symmetric:
+            return cls(np.linalg.eigvalsh(matrix), total=len(matrix)).plot(ax, **options)
+        values = np.linalg.svd(matrix, compute_uv=False)
+        return cls(values, "singular values", total=min(matrix.shape)).plot(ax, **options)
+
+    @classmethod
+    def from_kernel(cls, kernel: Any, X: Any, Z: Any = None, *, ax: Any = None, **options: Any) -> SpectrumDisplay:
+        """Draw the spectrum of k(X, Z); a kernel is a spec, a family or a Kernel."""
+        return cls.from_matrix(as_kernel(kernel)(X, Z), ax=ax, **options)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **options: Any) -> SpectrumDisplay:
+        """Draw the spectrum a fitted decomposition has kept (``eigenvalues_`` or ``singular_values_``)."""
+        for name, kind in (("eigenvalues_", KINDS[0]), ("singular_values_", KINDS[1])):
+            if getattr(estimator, name, None) is not None:
+                return cls(getattr(estimator, name), kind).plot(ax, **options)
+        raise DataError(
+            f"{type(estimator).__name__} has neither eigenvalues_ nor singular_values_; fit a decomposition such as "
+            "'kpca' or 'ksvd', or use SpectrumDisplay.from_kernel"
+        )
+
+    def plot(self, ax: Any = None, *, scale: str = "log", title: str | None = None) -> SpectrumDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        scale : {"log", "linear"}
+            Of magnitudes; on the logarithmic one values that are zero but for rounding are left out, and counted in
+            the legend.
+        title : str, optional
+        """
+        if scale not in SCALES:
+            raise ParameterError(f"scale={scale!r} is not accepted; give {' or '.join(map(repr, SCALES))}")
+        (self.ax_,) = make_axes(ax, 1)
+        self.figure_ = self.ax_.figure
+        order, size = np.arange(1, len(self.values) + 1), np.abs(self.values)
+        zero = size <= self.tolerance
+        p, q = self.signature
+        singular = self.kind == KINDS[1]
+        groups = [(self.values > self.tolerance, f"{p} positive", BLUE, "o")]
+        groups += [(self.values < -self.tolerance, f"{q} negative", ORANGE, "v")]
+        if scale == "linear":
+            groups.append((zero, f"{zero.sum()} zero", "0.6", "x"))
+        for level, (rows, name, colour, marker) in enumerate(groups, 2):  # the few negative ones on top
+            if rows.any():
+                label = f"{rows.sum()} singular values" if singular and marker == "o" else name
+                area = (14 if len(order) > 60 else 28) * (1.8 if marker == "v" else 1.0)
+                style = {"s": area, "marker": marker, "linewidths": 0.8, "zorder": level}
+                self.ax_.scatter(order[rows], size[rows], c=colour, label=label, **style)
+        if scale == "log":
+            self.ax_.set_yscale("log")
+            if zero.any():
+                self.ax_.plot([], [], " ", label=f"{zero.sum()} zero, not shown")
+        else:
+            self.ax_.set_ylim(bottom=0.0)
+        self.ax_.set_xlabel("index, by magnitude")
+        self.ax_.set_ylabel("singular value" if singular else "|eigenvalue|")
+        self.ax_.set_title(title or ("Singular values" if singular else f"Eigenvalues, signature ({p}, {q})"))
+        self.ax_.grid(alpha=0.25)
+        if not singular or zero.any():
+            self.ax_.legend()
+        return self
+
+
+def _centred(K: np.ndarray) -> np.ndarray:
+    return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
