@@ -9,6 +9,8 @@
     combinators.py  sums, products, powers, transposes, composed
     symmetrized.py  symmetric kernels of an asymmetric one
     reference.py    kernels that need a reference set: centred, spectrum-corrected
+    learned.py      kernels that were learned: corrected or projected through fixed samples
+    extended.py     kernels of eigenvectors of a neighbourhood graph
     builtin.py      linear, rbf, laplacian, poly, tanh, tl1, sne, t, cauchy, matern, …
     indexed.py      kernels of sample indices: precomputed, adjacency
 

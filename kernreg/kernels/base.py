@@ -222,6 +222,33 @@ class Kernel:
     def __sklearn_clone__(self) -> Kernel:
         return self
 
+    # What files hold of a kernel ----------------------------------------------------------------------------
+
+    def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]] | None:
+        """Return the unbound kernel and what `bind` learnt, for a bound kernel; None for one that is its parameters.
+
+        What was learnt is samples, arrays, numbers and kernels, by name. A file holds these and no class:
+        ``unbound.__kernreg_rebind__(learnt)`` is the bound kernel again, without learning anew.
+        """
+        return None
+
+    def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
+        """Return the bound kernel that had learnt this; anything that does not fit together is refused."""
+        raise ParameterError(f"{self.name} is not bound to samples, and so nothing learnt from them belongs to it")
+
+    # pickle takes __reduce__, which carries functions of a script along. These are for formats such as that of skops,
+    # which make an empty object and fill it.
+    def __getstate__(self) -> dict[str, Any]:
+        if self.__kernreg_bound__() is not None:
+            raise ParameterError(f"a bound {self.name} is made from its samples; see __kernreg_bound__")
+        return {"family": self._family.__getstate__()["registered"], "parameters": dict(self._values)}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        made = get_registry("kernel").get(state["family"])(**state["parameters"])
+        if type(made) is not type(self):
+            raise ParameterError(f"{state['family']!r} makes {type(made).__name__}, not {type(self).__name__}")
+        self.__init__(made.family, made._values)  # type: ignore[misc]  # the object was made without it
+
     # Arithmetic -------------------------------------------------------------------------------------------
 
     @property

@@ -147,6 +147,16 @@ def _callable(value: Any) -> Any:
 function = Domain("a function of the sample array that returns the transformed array", _callable)
 
 
+def check_learnt(owner: str, name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
+    """Return an array that a bound kernel learnt, or raise ParameterError: None in the shape stands for any length."""
+    fits = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == len(shape)
+    if not fits or any(wanted not in (None, given) for wanted, given in zip(shape, value.shape, strict=True)):
+        given = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+        wanted = ", ".join("any" if length is None else str(length) for length in shape)
+        raise ParameterError(f"{owner}: what it learnt as {name} is {given}; needed is float64 of shape ({wanted})")
+    return value
+
+
 def value_key(value: Any) -> Any:
     """Return something hashable that is equal exactly when two parameter values are."""
     if isinstance(value, SampleParts):

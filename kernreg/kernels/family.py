@@ -16,6 +16,7 @@ from kernreg.engine.program import STATISTICS, Split
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, boolean, integer, real
+from kernreg.registry import entry_of, get_registry, qualified_name
 
 _NAME = re.compile(r"[^\W\d_][\w.-]*")
 INPUTS = ("real", "nonnegative", "distribution", "gaussian", "index")
@@ -116,6 +117,19 @@ class KernelFamily:
         data = cloudpickle.dumps((self.function, self.options))
         _by_value.setdefault(data, self)  # in this process the loaded family is this one
         return _load_by_value, (data,)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # For formats such as that of skops; pickle takes __reduce__.
+        entry = entry_of("kernel", self)
+        if entry is None:
+            raise ParameterError(
+                f"the kernel {self.name!r} is registered nowhere, and so another process cannot find it. Register it "
+                f"in both, kernreg.register('kernel', {self.name!r}, …), or put it into a plugin: kernreg new-plugin"
+            )
+        return {"registered": qualified_name(entry)}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(vars(get_registry("kernel").get(state["registered"])))
 
     def _is_found_by_name(self) -> bool:
         if self.module is None or self.qualname is None or self.module == "__main__":

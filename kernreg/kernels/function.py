@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from kernreg.engine.program import Program
 from kernreg.engine.statistics import TERMS
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel, refuse_foreign_estimator
-from kernreg.kernels.domains import value_key
+from kernreg.kernels.domains import check_learnt, value_key
 from kernreg.kernels.samples import same_samples
 
 
@@ -82,6 +83,14 @@ class FunctionKernel(Kernel):
         """Return the kernel with ``Z`` as its reference set (itself, where rows are not normalised)."""
         return BoundKernel(self, self._samples(Z, "Z")) if self.normalize else self
 
+    def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
+        if not self.normalize:
+            return super().__kernreg_rebind__(learnt)
+        reference, normalizers = self._samples(learnt["reference"], "reference"), learnt["normalizers"]
+        if normalizers is not None:
+            check_learnt(self.name, "normalizers", normalizers, (reference.shape[0],))
+        return BoundKernel._of(self, reference, normalizers)
+
     def scalar(self, x: Any, z: Any) -> float:
         """Return k(x, z) of one pair by the plain formula in Python."""
         if self.normalize:
@@ -120,11 +129,21 @@ class BoundKernel(Kernel):
     _normalizers: np.ndarray | None
 
     def __init__(self, unbound: FunctionKernel, reference: Any):
+        # A copy: what the caller does to the array later must not change the kernel.
+        self._set(unbound, reference.copy(), None)
+
+    def _set(self, unbound: FunctionKernel, reference: Any, normalizers: np.ndarray | None) -> None:
         super().__init__(unbound.family, unbound._values)
         object.__setattr__(self, "_unbound", unbound)
-        # A copy: what the caller does to the array later must not change the kernel.
-        object.__setattr__(self, "_reference", reference.copy())
-        object.__setattr__(self, "_normalizers", None)
+        object.__setattr__(self, "_reference", reference)
+        object.__setattr__(self, "_normalizers", normalizers)
+
+    @classmethod
+    def _of(cls, unbound: FunctionKernel, reference: Any, normalizers: np.ndarray | None) -> BoundKernel:
+        """Return the kernel with this very reference set, and its normalisers where they are known."""
+        made = cls.__new__(cls)
+        made._set(unbound, reference, normalizers)
+        return made
 
     @property
     def reference(self) -> Any:
@@ -187,3 +206,6 @@ class BoundKernel(Kernel):
 
     def __reduce__(self) -> Any:
         return BoundKernel, (self._unbound, self._reference)
+
+    def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
+        return self._unbound, {"reference": self._reference, "normalizers": self._normalizers}

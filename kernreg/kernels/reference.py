@@ -6,6 +6,7 @@ Unbound, ``k(X, Z)`` takes its second argument as the reference, and ``k(X)`` ta
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import result_dtype
 from kernreg.errors import AsymmetryError
-from kernreg.kernels.base import Kernel, refuse_foreign_estimator
+from kernreg.kernels.base import Kernel, as_kernel, refuse_foreign_estimator
 from kernreg.kernels.combined import CombinedKernel, UnboundKernel, copied, kernel_domain
-from kernreg.kernels.domains import REQUIRED, Parameter, choice, value_key
+from kernreg.kernels.domains import REQUIRED, Parameter, check_learnt, choice, value_key
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.samples import identical_pairs, same_samples
 
@@ -33,6 +34,12 @@ class _Unbound(UnboundKernel):
         """Return the kernel with ``Z`` as its reference set."""
         return self._bound_class(self, self._samples(Z, "Z"))
 
+    def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
+        made = self._bound_class.__new__(self._bound_class)
+        made._set(self, self._samples(learnt["reference"], "reference"), as_kernel(learnt["kernel"]))
+        object.__setattr__(made, "_state", made._check_learnt(learnt["state"]))
+        return made
+
 
 class _Bound(CombinedKernel):
     __slots__ = ("_reference", "_state", "_unbound")
@@ -42,14 +49,20 @@ class _Bound(CombinedKernel):
     _state: Any
 
     def __init__(self, unbound: _Unbound, reference: Any):
-        bound = unbound.parts[0].bind(reference)._anchored(reference, None)
+        self._set(unbound, reference, unbound.parts[0].bind(reference)._anchored(reference, None))
+        object.__setattr__(self, "_state", self._learn())
+
+    def _set(self, unbound: _Unbound, reference: Any, bound: Kernel) -> None:
         super().__init__(unbound.family, {**unbound._values, "kernel": bound})
         object.__setattr__(self, "_unbound", unbound)
         object.__setattr__(self, "_reference", reference)
-        object.__setattr__(self, "_state", self._learn())
 
     def _learn(self) -> Any:
         """Return what is kept of the reference's own kernel matrix."""
+        raise NotImplementedError
+
+    def _check_learnt(self, state: Any) -> Any:
+        """Return the state read from a file, or raise ParameterError where `_learn` could not have returned it."""
         raise NotImplementedError
 
     @property
@@ -87,6 +100,9 @@ class _Bound(CombinedKernel):
     def __reduce__(self) -> Any:
         return type(self), (self._unbound, self._reference)
 
+    def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
+        return self._unbound, {"reference": self._reference, "kernel": self.parts[0], "state": self._state}
+
 
 class BoundCentered(_Bound):
     """k(x, w) minus its means over the reference set, plus their mean."""
@@ -100,6 +116,12 @@ class BoundCentered(_Bound):
         rows = _mean_product(K, n)
         columns = rows if inner.symmetric else _mean_product(K.T, n)
         return rows, columns, float(rows.mean()) if n else 0.0
+
+    def _check_learnt(self, state: Any) -> Any:
+        rows, columns, mean = state
+        for name, means in (("row means", rows), ("column means", columns)):
+            check_learnt(self.name, name, means, (self._reference.shape[0],))
+        return rows, columns, float(mean)
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         other = X if Z is None else Z
@@ -213,6 +235,16 @@ class BoundSpectrum(_Bound):
         ratio = vectors * (corrected / values)
         root = vectors * np.sqrt(corrected)
         return half, ratio @ vectors.T, root @ root.T
+
+    def _check_learnt(self, state: Any) -> Any:
+        if self.method == "shift":
+            return float(state)
+        n = self._reference.shape[0]
+        half, ratio, training = state
+        check_learnt(self.name, "half", half, (n, None))
+        check_learnt(self.name, "ratio", ratio, (n, n))
+        check_learnt(self.name, "training matrix", training, (n, n))
+        return half, ratio, training
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         inner, R = self.parts[0], self._reference

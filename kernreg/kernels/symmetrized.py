@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import result_dtype
 from kernreg.engine.budget import rows_within
-from kernreg.kernels.base import Kernel, refuse_foreign_estimator
+from kernreg.kernels.base import Kernel, as_kernel, refuse_foreign_estimator
 from kernreg.kernels.combined import CombinedKernel, UnboundKernel, copied, with_form
 from kernreg.kernels.domains import value_key
 from kernreg.kernels.samples import same_samples
@@ -40,6 +41,11 @@ class Symmetrized(UnboundKernel):
         """Return the kernel with its reference set: for "left" and "right" the sums run over it."""
         return BoundSymmetrized(self, Z)
 
+    def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
+        made = BoundSymmetrized.__new__(BoundSymmetrized)
+        made._set(self, self._samples(learnt["reference"], "reference"), as_kernel(learnt["kernel"]))
+        return made
+
 
 class BoundSymmetrized(CombinedKernel):
     """A symmetrised kernel with its reference set R: "left" is Σ_r k(x, r) k(z, r), "right" Σ_r k(r, x) k(r, z)."""
@@ -52,7 +58,9 @@ class BoundSymmetrized(CombinedKernel):
     def __init__(self, unbound: Symmetrized, reference: Any):
         inner = unbound.parts[0]
         reference = inner._samples(reference, "Z")
-        bound = inner.bind(reference)._anchored(reference, None)
+        self._set(unbound, reference, inner.bind(reference)._anchored(reference, None))
+
+    def _set(self, unbound: Symmetrized, reference: Any, bound: Kernel) -> None:
         super().__init__(unbound.family, {**unbound._values, "kernel": bound})
         object.__setattr__(self, "_unbound", unbound)
         object.__setattr__(self, "_reference", reference)
@@ -130,3 +138,6 @@ class BoundSymmetrized(CombinedKernel):
 
     def __reduce__(self) -> Any:
         return BoundSymmetrized, (self._unbound, self._reference)
+
+    def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
+        return self._unbound, {"reference": self._reference, "kernel": self.parts[0]}
