@@ -23,13 +23,18 @@ _inside = threading.local()
 
 def thread_count() -> int:
     """Return how many threads a call may use now: 1 inside a task, else the configuration's number."""
-    if getattr(_inside, "task", False):
+    if inside_task():
         return 1
     configured = get_config().threads
     if configured is not None:
         return configured
     limits = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]
     return max(1, min([usable_cores(), *(int(limit) for limit in limits if limit.isdigit() and int(limit) > 0)]))
+
+
+def inside_task() -> bool:
+    """Return whether this thread runs a task of `run_tasks`, beside others."""
+    return bool(getattr(_inside, "task", False))
 
 
 class ThreadBuffers:

@@ -1,8 +1,11 @@
 """AsK-LS for one γ, any number of right-hand sides: eliminate, factorise once, refine, report.
 
 a/γ + K̃ c = T, c/γ + K̃ᵀ a = T. Eliminating a = γ (T - K̃ c) leaves M c = T - γ K̃ᵀ T, M = I/γ - γ K̃ᵀK̃, symmetric and in
-general indefinite. M squares the condition number, hence the refinement against the block equations. M is the only
-matrix beside K̃.
+general indefinite. M squares the condition number, hence the refinement against the block equations.
+
+M is made and factorised in single precision first, which takes half the time; refinement with products in double
+precision then reaches the same residual. Where M is too ill-conditioned for that, or refinement does not contract, it
+is done again in double. Memory beside K̃: one matrix of its size.
 """
 
 from __future__ import annotations
@@ -22,8 +25,25 @@ from kernreg.linalg.spectrum import DAMP_INSTEAD, BlockSpectrum
 BlockSolution: TypeAlias = tuple[np.ndarray, np.ndarray, SolveReport]
 
 
+# Single precision pays from this size on, for condition numbers it can tell from infinity with room to contract, and
+# for matrices whose squares are far from its limits.
+_SINGLE_FROM = 400
+_SINGLE_RCOND = 2e-5
+_SINGLE_RANGE = (1e-12, 1e12)
+_SINGLE_STEPS = 12
+
+
 class BlockFactor:
     """M = I/γ - γ K̃ᵀK̃, factorised.
+
+    Parameters
+    ----------
+    kernel : CentredKernel
+    gamma : float
+    frobenius : float
+        The Frobenius norm of K̃.
+    dtype : dtype
+        The precision to work in.
 
     Attributes
     ----------
@@ -35,38 +55,58 @@ class BlockFactor:
         Estimated distance of 1/γ from the nearest singular value, relative to 1/γ (up to a factor of √m).
     """
 
-    def __init__(self, kernel: CentredKernel, gamma: float, frobenius: float):
-        K, kappa = kernel.matrix, 1.0 / gamma
+    def __init__(self, kernel: CentredKernel, gamma: float, frobenius: float, dtype: type = np.float64):
+        kappa = 1.0 / gamma
+        single = dtype is np.float32
+        prefix, self._dtype = ("s" if single else "d"), dtype
+        K = _rounded(kernel.matrix) if single else kernel.matrix
         definite = kappa > frobenius * (1.0 + 1e-6)
-        M = blas.dsyrk(-gamma, K.T, lower=0, c=memory.empty(K.shape, K.dtype).T, overwrite_c=1)
+        syrk = blas.ssyrk if single else blas.dsyrk
+        M = syrk(-gamma, K.T, lower=0, c=memory.empty(K.shape, K.dtype).T, overwrite_c=1)
+        del K  # in single precision a copy: the factorisation does not need it
         if not definite:
             # The border has the singular value 0; τ in its place is of ordinary size, and never near 1/γ.
             tau = np.sqrt(frobenius**2 / max(1, kernel.size) + 2.0 * kappa * kappa)
-            M = blas.dsyr(-gamma * tau * tau, kernel.border, a=M, lower=0, overwrite_a=1)
+            M = (blas.ssyr if single else blas.dsyr)(-gamma * tau * tau, kernel.border, a=M, lower=0, overwrite_a=1)
         M[np.diag_indices(kernel.size)] += kappa
         mirror(M, from_lower=False)
         norm = induced_norms(M.T)[1]
         self.method = "cholesky" if definite else "lu"
         self._pivots = None
+        self._solve = getattr(lapack, prefix + ("potrs" if definite else "getrs"))
         if definite:
-            self._factor, failed = lapack.dpotrf(M, lower=0, clean=0, overwrite_a=1)
-            self.rcond = 0.0 if failed else float(lapack.dpocon(self._factor, norm, uplo="U")[0])
+            self._factor, failed = getattr(lapack, prefix + "potrf")(M, lower=0, clean=0, overwrite_a=1)
+            self.rcond = 0.0 if failed else float(getattr(lapack, prefix + "pocon")(self._factor, norm, uplo="U")[0])
         else:
-            self._factor, self._pivots, failed = lapack.dgetrf(M, overwrite_a=1)
-            self.rcond = 0.0 if failed else float(lapack.dgecon(self._factor, norm)[0])
+            self._factor, self._pivots, failed = getattr(lapack, prefix + "getrf")(M, overwrite_a=1)
+            self.rcond = 0.0 if failed else float(getattr(lapack, prefix + "gecon")(self._factor, norm)[0])
         self.gap = self.rcond * norm / kappa
 
     def solve(self, r: np.ndarray) -> np.ndarray:
-        """Return M⁻¹ r."""
+        """Return M⁻¹ r, in double precision whatever the factor's."""
+        if self._dtype is np.float32:  # columns of any size are brought into range first
+            size = np.abs(r).max(axis=0, initial=0.0)
+            size[size == 0.0] = 1.0
+            return self._apply((r / size).astype(np.float32)) * size
+        return self._apply(r)
+
+    def _apply(self, r: np.ndarray) -> np.ndarray:
         if self._pivots is None:
-            return lapack.dpotrs(self._factor, r, lower=0)[0]
-        return lapack.dgetrs(self._factor, self._pivots, r)[0]
+            return self._solve(self._factor, r, lower=0)[0]
+        return self._solve(self._factor, self._pivots, r)[0]
+
+
+def _rounded(K: np.ndarray) -> np.ndarray:
+    """Return K in single precision, in recycled memory."""
+    rounded = memory.empty(K.shape, np.dtype(np.float32))
+    np.copyto(rounded, K, casting="same_kind")
+    return rounded
 
 
 def solve_block(kernel: CentredKernel, T: np.ndarray, gamma: float) -> BlockSolution | None:
     """Solve a/γ + K̃ c = T, c/γ + K̃ᵀ a = T; None where γ is too near a pole for a factorisation.
 
-    K̃ is left as it is; one matrix of its size is allocated.
+    K̃ is left as it is; memory of one matrix of its size is allocated.
 
     Returns
     -------
@@ -74,28 +114,59 @@ def solve_block(kernel: CentredKernel, T: np.ndarray, gamma: float) -> BlockSolu
         The coefficients â (of the target function) and ĉ (of the source function).
     report : SolveReport
     """
-    K, kappa = kernel.matrix, 1.0 / gamma
-    frobenius = float(np.linalg.norm(K))
+    frobenius = float(np.linalg.norm(kernel.matrix))
+    low, high = _SINGLE_RANGE
+    if kernel.size >= _SINGLE_FROM and low < frobenius < high and low < gamma < high and low < gamma * frobenius < high:
+        factor = BlockFactor(kernel, gamma, frobenius, np.float32)
+        if factor.rcond > _SINGLE_RCOND:
+            a, c, residual, steps, done = _refined(kernel, T, gamma, frobenius, factor, _SINGLE_STEPS)
+            if done:
+                return _reported(kernel, T, gamma, a, c, residual, factor, steps)
+        del factor  # its memory, before the next one's
     factor = BlockFactor(kernel, gamma, frobenius)
     if not (factor.gap > SUSPICIOUS_GAP and factor.rcond > EPS):
         return None
-    c = kernel.project(factor.solve(T - gamma * (K.T @ T)))
-    a = gamma * (T - K @ c)
-    steps, residual = 0, np.inf
+    a, c, residual, steps, _ = _refined(kernel, T, gamma, frobenius, factor, MAX_REFINEMENTS)
+    return _reported(kernel, T, gamma, a, c, residual, factor, steps)
+
+
+def _refined(
+    kernel: CentredKernel, T: np.ndarray, gamma: float, frobenius: float, factor: BlockFactor, max_steps: int
+) -> tuple[np.ndarray, np.ndarray, float, int, bool]:
+    """Return a, c, the residual of the second equation, the steps taken, and whether only rounding errors are left."""
+    kappa = 1.0 / gamma
+    c = kernel.project(factor.solve(T - gamma * kernel.adjoint(T)))
+    a = gamma * (T - kernel.product(c))
+    best, steps, residual = (a, c), 0, np.inf
     while True:
         # The first equation holds by construction of a, so corrections come from the second: M δc = r₂, δa = -γ K̃ δc.
-        r2 = T - kappa * c - K.T @ a
+        r2 = T - kappa * c - kernel.adjoint(a)
         now = relative(r2, T)
-        if now >= 0.5 * residual:  # no longer improving
-            break
+        if not now < 0.5 * residual:  # no longer improving
+            return *best, residual, steps, False
         residual, best = now, (a, c)
         rounding = EPS * (kappa + frobenius) * (np.linalg.norm(a) + np.linalg.norm(c))
-        if np.linalg.norm(r2) <= rounding or steps == MAX_REFINEMENTS:
-            break
+        if np.linalg.norm(r2) <= rounding:
+            return *best, residual, steps, True
+        if steps == max_steps:
+            return *best, residual, steps, False
         dc = kernel.project(factor.solve(r2))
-        a, c, steps = a - gamma * (K @ dc), c + dc, steps + 1
-    a, c = kernel.project(best[0]), best[1]
-    residual = max(residual, relative(T - kappa * a - K @ c, T))
+        a, c, steps = a - gamma * kernel.product(dc), c + dc, steps + 1
+
+
+def _reported(
+    kernel: CentredKernel,
+    T: np.ndarray,
+    gamma: float,
+    a: np.ndarray,
+    c: np.ndarray,
+    residual: float,
+    factor: BlockFactor,
+    steps: int,
+) -> BlockSolution | None:
+    """Return the solution with its report; None where the residual gives reason to doubt it."""
+    a = kernel.project(a)
+    residual = max(residual, relative(T - a / gamma - kernel.product(c), T))
     if not residual <= SUSPICIOUS_RESIDUAL:
         return None
     return a, c, SolveReport("exact", factor.method, kernel.size, gamma, residual, inverse_or_inf(factor.rcond), steps)

@@ -54,6 +54,14 @@ class CentredKernel:
         """Return P T: each column without its component along the border."""
         return T - np.outer(self.border, self.border @ T)
 
+    def product(self, V: np.ndarray) -> np.ndarray:
+        """Return K̃ V for a few columns; as rows times a matrix, which BLAS does twice as fast."""
+        return (V.T @ self.matrix.T).T
+
+    def adjoint(self, V: np.ndarray) -> np.ndarray:
+        """Return K̃ᵀ V for a few columns."""
+        return (V.T @ self.matrix).T
+
     def targets(self, Y: np.ndarray) -> np.ndarray:
         """Return P S Y, the right-hand sides, one column for each class or output.
 

@@ -90,7 +90,7 @@ def _solve_indefinite(kernel: CentredKernel, T: np.ndarray, gamma: float) -> tup
         def inverse(r: np.ndarray) -> np.ndarray:
             return lapack.dgetrs(lu, pivots, r)[0]
 
-        A, residual, steps = _refined(kernel, T, inverse, lambda x: T - kappa * x - K @ x)
+        A, residual, steps = _refined(kernel, T, inverse, lambda x: T - kappa * x - kernel.product(x))
         if residual <= SUSPICIOUS_RESIDUAL:
             return A, SolveReport("exact", "lu", kernel.size, gamma, residual, inverse_or_inf(rcond), steps)
     spectrum = SymmetricSpectrum(kernel)  # K̃ is not needed after this: it is working memory

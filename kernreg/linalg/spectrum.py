@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from kernreg.engine.threads import inside_task
 from kernreg.linalg.centring import CentredKernel, induced_norms
 from kernreg.linalg.poles import is_pole, pole_error
 from kernreg.linalg.report import SolveReport
@@ -61,7 +62,11 @@ class SymmetricSpectrum:
 
     def __init__(self, kernel: CentredKernel):
         self.kernel = kernel
-        values, vectors = linalg.eigh(_dominant_border(kernel).T, driver="evd", overwrite_a=True, check_finite=False)
+        K = _dominant_border(kernel)
+        if inside_task():  # several decompositions at once: numpy's lets other threads run, scipy's needs less memory
+            values, vectors = np.linalg.eigh(K.T)
+        else:
+            values, vectors = linalg.eigh(K.T, driver="evd", overwrite_a=True, check_finite=False)
         self.values, self.vectors = values[:-1], vectors[:, :-1]
 
     @property
@@ -97,7 +102,7 @@ class SymmetricSpectrum:
             raise pole_error(gamma, -self.values, "eigen", " A positive semi-definite kernel has no poles.")
         A = self.solve(T, gammas)[0]
         shifted = np.abs(self.values + 1.0 / gamma)
-        rest = T - (self.vectors * (self.values + 1.0 / gamma)) @ (self.vectors.T @ A)
+        rest = T - self.vectors @ ((self.values + 1.0 / gamma)[:, None] * (self.vectors.T @ A))
         return A, _report("eigh", self.kernel.size, gamma, rest, T, shifted)
 
 
@@ -122,9 +127,11 @@ class BlockSpectrum:
 
     def __init__(self, kernel: CentredKernel, damping: float = 1.0):
         self.kernel, self.damping = kernel, damping
-        left, values, right = linalg.svd(
-            _dominant_border(kernel), overwrite_a=True, check_finite=False, lapack_driver="gesdd"
-        )
+        K = _dominant_border(kernel)
+        if inside_task():  # as above
+            left, values, right = np.linalg.svd(K)
+        else:
+            left, values, right = linalg.svd(K, overwrite_a=True, check_finite=False, lapack_driver="gesdd")
         self.values, self.left, self.right = values[1:], left[:, 1:], right[1:].T
 
     def poles(self, gammas: np.ndarray) -> np.ndarray:
@@ -227,7 +234,7 @@ class BlockSpectrum:
         if damped[0] and on_pole != "damp":
             raise pole_error(gamma, self.values, "singular", DAMP_INSTEAD)
         A, C = (found[0] for found in self.solve(T, gammas, damped))
-        rest = T - A / gamma - (self.left * self.values) @ (self.right.T @ C)
+        rest = T - A / gamma - self.left @ (self.values[:, None] * (self.right.T @ C))
         plus, minus = self._shifted(gammas)
         report = _report("svd", self.kernel.size, gamma, rest, T, np.abs(np.vstack([plus, minus])), bool(damped[0]))
         return A, C, report

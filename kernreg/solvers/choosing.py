@@ -43,8 +43,11 @@ def choose(
     best = int(np.lexsort((np.where(excluded, -np.inf, scores[:, 1]), scores[:, 0]))[-1])
     solver.gamma_ = float(gammas[best])
     solver.loo_path_ = {"gamma": gammas, "score": scores[:, 0], "squared_error": -scores[:, 1]}
-    views, _ = leave_one_out(solver, K, systems, problems, gammas[[best]], on_pole)
-    solver._loo = {name: view[0] for name, view in views.items()}
+    if at_once >= len(gammas):
+        solver._loo = {name: view[best].copy() for name, view in views.items()}
+    else:  # those at hand are of the last γ only
+        views, _ = leave_one_out(solver, K, systems, problems, gammas[[best]], on_pole)
+        solver._loo = {name: view[0] for name, view in views.items()}
     note = f"gamma chosen by leave-one-out from {len(gammas)} values" if len(gammas) > 1 else ""
     if excluded.any():
         note += f"; at a pole and left out: {', '.join(f'{g:g}' for g in gammas[excluded])}"

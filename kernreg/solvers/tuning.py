@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from kernreg.config import memory_budget
+from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
 from kernreg.errors import ParameterError
 from kernreg.registry import get_registry, parse_spec
 from kernreg.solvers.progress import progress
+
+_SIDE_BY_SIDE = 2500  # samples up to which combinations are tried side by side
+_MATRICES = 6  # of m × m, that the decomposition of one of them may need
 
 
 @dataclass(frozen=True)
@@ -68,33 +73,53 @@ def tune(solver: Any, grid: Mapping[str, Iterable[Any]], X: Any, y: Any, *, samp
     solver = _as_solver(solver)
     others, gammas = _split(solver, grid)
     combinations = list(ParameterGrid(others))
-    rows: list[dict[str, Any]] = []
-    best: tuple[tuple[float, float], dict[str, Any]] | None = None
-    failure: Exception | None = None
+    found: list[list[dict[str, Any]]] = [[] for _ in combinations]
+    failures: list[Exception] = []
     with progress("tune", len(combinations)) as report:
-        for number, combination in enumerate(combinations):
-            report(number)
-            candidate = clone(solver).set_params(**combination, gamma=gammas)
+
+        def attempt(number: int) -> None:
+            candidate = clone(solver).set_params(**combinations[number], gamma=gammas)
             try:
                 candidate.fit(X, y, sample_weight=sample_weight)
+                path = candidate.loo_path_
             except ParameterError as error:  # every γ at a pole, or a kernel parameter out of its domain
-                failure = error
-                rows.append(
-                    {**combination, "gamma": np.nan, "score": -np.inf, "squared_error": np.inf, "error": str(error)}
-                )
-                continue
-            path = candidate.loo_path_
-            for gamma, score, square in zip(path["gamma"], path["score"], path["squared_error"], strict=True):
-                rows.append(
-                    {**combination, "gamma": float(gamma), "score": float(score), "squared_error": float(square)}
-                )
-                if best is None or (score, -square) > best[0]:
-                    best = (float(score), -float(square)), {**combination, "gamma": float(gamma)}
-    if best is None:
+                failures.append(error)
+                failed = {"gamma": np.nan, "score": -np.inf, "squared_error": np.inf, "error": str(error)}
+                found[number] = [{**combinations[number], **failed}]
+            else:
+                found[number] = [
+                    {**combinations[number], "gamma": float(g), "score": float(score), "squared_error": float(square)}
+                    for g, score, square in zip(path["gamma"], path["score"], path["squared_error"], strict=True)
+                ]
+            report(sum(map(bool, found)))
+
+        _run(attempt, len(combinations), solver, y)
+    rows = [row for rows in found for row in rows]
+    usable = [row for row in rows if "error" not in row]
+    if not usable:
+        failure = failures[-1]
         raise ParameterError(f"no combination of the grid could be fitted; the last failure: {failure}") from failure
-    (score, _), params = best
+    best = max(usable, key=lambda row: (row["score"], -row["squared_error"]))  # of equals, the first
+    params = {name: best[name] for name in (*others, "gamma")}
     estimator = clone(solver).set_params(**params).fit(X, y, sample_weight=sample_weight)
-    return TuneResult(_table(rows), params, score, estimator)
+    return TuneResult(_table(rows), params, best["score"], estimator)
+
+
+def _run(attempt: Callable[[int], None], count: int, solver: Any, y: Any) -> None:
+    """Try the combinations: side by side while several matrices fit in memory, which small decompositions like better.
+
+    The decomposition of one small matrix keeps no more than one core busy; two of them keep two.
+    """
+    m = len(y)
+    together = min(thread_count(), count)
+    fits = _MATRICES * together * 8 * m * m <= memory_budget()
+    if together > 1 and m <= _SIDE_BY_SIDE and fits and solver.strategy in ("auto", "exact"):
+        np.linalg.eigh(np.eye(2))  # BLAS is loaded before its threads are counted
+        with single_threaded_blas():
+            run_tasks(attempt, count)
+    else:
+        for number in range(count):
+            attempt(number)
 
 
 def _as_solver(solver: Any) -> Any:

@@ -272,3 +272,47 @@ def test_memory_beyond_the_given_matrix(overwrite, allowed, kind):
         tracemalloc.stop()
     assert report.method == ("cholesky" if kind == "definite" else "lu")
     assert peak / K.nbytes < allowed + 0.35  # blocks of rows and right-hand sides
+
+
+@pytest.mark.parametrize(
+    ("scale", "gamma", "precision"),
+    [
+        (1.0, 0.311, "single"),
+        (1e-9, 3e8, "single"),
+        (1e9, 3e-10, "single"),
+        (1.0, 1e-4, "single"),
+        (1e14, 1e-15, "double"),  # out of the range of squares in single precision
+    ],
+)
+def test_block_solve_in_single_precision_reaches_double_accuracy(scale, gamma, precision, monkeypatch):
+    import kernreg.linalg.block as block
+
+    made = []
+    factor = block.BlockFactor
+    monkeypatch.setattr(block, "BlockFactor", lambda *args: made.append(args[3:]) or factor(*args))
+    rng = np.random.default_rng(5)
+    K, Y = scale * rng.normal(size=(420, 420)) / 20, rng.normal(size=(420, 3))
+    a, c, _, _ = textbook_block(K, Y, gamma)
+    centred = centre(K)
+    A, C, report = solve_block(centred, centred.targets(Y), gamma)
+    close(A / np.abs(a).max(), a / np.abs(a).max(), 1e-11)
+    close(C / np.abs(c).max(), c / np.abs(c).max(), 1e-11)
+    assert report.residual < 1e-14
+    assert made == [(np.float32,)] if precision == "single" else [()]
+
+
+def test_block_solve_is_repeated_in_double_where_single_precision_cannot_tell_the_pole():
+    rng = np.random.default_rng(6)
+    U, _ = np.linalg.qr(rng.normal(size=(450, 450)))
+    V, _ = np.linalg.qr(rng.normal(size=(450, 450)))
+    J = np.eye(450) - 1 / 450
+    values = np.linspace(0.1, 3.0, 450)
+    K = J @ (U * values) @ V.T @ J
+    nearest = np.linalg.svd(K, compute_uv=False)[200]
+    gamma, Y = float(1.0 / (nearest * (1 + 1e-5))), rng.normal(size=(450, 2))
+    a, c, _, _ = textbook_block(K, Y, gamma)
+    centred = centre(K)
+    A, C, report = solve_block(centred, centred.targets(Y), gamma)
+    close(A / np.abs(a).max(), a / np.abs(a).max(), 1e-9)
+    close(C / np.abs(c).max(), c / np.abs(c).max(), 1e-9)
+    assert report.condition > 1e4
