@@ -17,6 +17,16 @@ and without the matrix in memory::
     features.py        Nyström features, streamed
     lowrank.py         LS-SVM and AsK-LS on features, with leave-one-out
 
+and a few eigenpairs or singular triplets of a matrix in any form::
+
+    partial.py     which method, and the results: eigenpairs, singular_triplets
+    lanczos.py     block Lanczos and Golub-Kahan with thick restarts, on an orthonormal basis
+    basis.py         that grows block by block
+    extremes.py    both ends of the spectrum of a matrix in memory, by LAPACK
+    randomized.py  subspace iteration
+    external.py    ARPACK, LOBPCG
+    counting.py    arrays, sparse arrays and operators as products that are counted
+
 May import: errors, config, registry, jit, engine, kernels. Solvers are short because this package is not.
 """
 

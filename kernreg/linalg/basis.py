@@ -1,0 +1,103 @@
+"""Orthonormal bases that grow block by block: what Krylov and randomised decompositions stand on."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+_EPS = float(np.finfo(np.float64).eps)
+
+#: Beyond this ratio of pivots Cholesky of WᵀW has lost the small directions, and Householder takes over.
+_SAFE_RATIO = 1e-6
+_NEGLIGIBLE = 4.0 * _EPS
+
+
+def random_block(n: int, width: int, rng: np.random.Generator) -> np.ndarray:
+    """Return orthonormal columns in random directions, in column order."""
+    return qr(np.asfortranarray(rng.standard_normal((n, width))))[0]
+
+
+def largest_norm(W: np.ndarray) -> float:
+    """Return the largest norm of a column."""
+    return float(np.sqrt(np.einsum("ij,ij->j", W, W).max(initial=0.0)))
+
+
+def qr(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return Q, R of a tall matrix: twice by Cholesky where it is well conditioned, else by Householder."""
+    first = _cholesky_qr(W)
+    if first is not None:
+        second = _cholesky_qr(first[0])
+        if second is not None:
+            return second[0], second[1] @ first[1]
+    Q, R = linalg.qr(W, mode="economic", check_finite=False)
+    return np.asfortranarray(Q), R
+
+
+def _cholesky_qr(W: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    gram = W.T @ W
+    factor, failed = linalg.lapack.dpotrf(gram, lower=0, clean=1)
+    pivots = factor.diagonal()
+    if failed or not pivots.min(initial=np.inf) > _SAFE_RATIO * pivots.max(initial=0.0):
+        return None
+    # Q = W R⁻¹, which BLAS solves from the right.
+    return linalg.blas.dtrsm(1.0, factor, W, side=1), factor
+
+
+def extend(
+    W: np.ndarray, V: np.ndarray, width: int, scale: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Split W = V H + Q R with [V, Q] orthonormal.
+
+    Where W brings fewer than ``width`` new directions, Q is filled up with random ones, whose rows of R are zero. So a
+    Krylov space that is exhausted goes on elsewhere, and eigenvalues of any multiplicity are found.
+
+    Parameters
+    ----------
+    W : ndarray of shape (n, b)
+        Overwritten.
+    V : ndarray of shape (n, m)
+        Orthonormal columns.
+    width : int
+        Columns of Q, at most n - m; fewer than b where the space is nearly full.
+    scale : float
+        The size of W that counts: what is below rounding error of it is nothing.
+    rng : Generator
+
+    Examples
+    --------
+    >>> V, W = np.eye(4)[:, :1], np.ones((4, 1))
+    >>> Q, H, R = extend(W.copy(), V, 1, 1.0, np.random.default_rng(0))
+    >>> bool(np.allclose(V @ H + Q @ R, W)), float(abs(V.T @ Q)[0, 0])
+    (True, 0.0)
+    """
+    H = V.T @ W
+    W -= V @ H
+    correction = V.T @ W
+    W -= V @ correction
+    H += correction
+    if width == W.shape[1]:
+        first = _cholesky_qr(W)
+        # A large loss against `scale` leaves directions of V in what is normalised: those need the careful way.
+        if first is not None and first[1].diagonal().min(initial=np.inf) > 1e-8 * scale:
+            second = _cholesky_qr(first[0])
+            if second is not None:
+                return second[0], H, second[1] @ first[1]
+    Q, R = _careful(W, width, scale, rng)
+    for _ in range(2):
+        inside = V.T @ Q
+        Q -= V @ inside
+        Q, again = qr(Q)
+        H += inside @ R
+        R = again @ R
+    return Q, H, R
+
+
+def _careful(W: np.ndarray, width: int, scale: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return Q and R of W by pivoted Householder, directions that are not there replaced by random ones."""
+    Q, pivoted, order = linalg.qr(W, mode="economic", pivoting=True, check_finite=False)
+    R = np.zeros_like(pivoted)
+    R[:, order] = pivoted
+    missing = np.abs(pivoted.diagonal()) <= _NEGLIGIBLE * max(scale, abs(float(pivoted[0, 0])) if width else 0.0)
+    R[missing] = 0.0
+    Q[:, missing] = random_block(len(W), int(missing.sum()), rng) if missing.any() else Q[:, missing]
+    return np.asfortranarray(Q[:, :width]), R[:width]

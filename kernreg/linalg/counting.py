@@ -1,0 +1,123 @@
+"""Matrices as products: arrays, sparse arrays and operators behind one face that counts what it multiplies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from kernreg.errors import DataError
+
+_SAFE = 1e-100, 1e100  # squares of numbers between these can be added up
+
+
+def is_finite(values: np.ndarray) -> bool:
+    """Return whether all values are finite: their sum tells, unless it overflows."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+
+
+class Products:
+    """A V and AᵀU for a matrix in any form, many columns at once.
+
+    Vectors are float64; they are multiplied in the precision of the matrix, which a float32 matrix keeps.
+
+    Attributes
+    ----------
+    matrix : ndarray, sparse array or LinearOperator
+    shape : tuple of int
+    dtype : dtype
+        float64 or float32.
+    count : int
+        Columns multiplied so far.
+    passes : int
+        Block products so far.
+    factor : float
+        A power of two that products are multiplied by, 1 but for matrices whose squares would leave the range of
+        numbers.
+
+    Examples
+    --------
+    >>> A = Products(np.array([[0.0, 2.0], [1.0, 0.0]]))
+    >>> A.product(np.eye(2)[:, :1]).ravel().tolist(), A.adjoint(np.eye(2)[:, :1]).ravel().tolist(), A.count
+    ([0.0, 1.0], [0.0, 2.0], 2)
+    """
+
+    def __init__(self, A: Any, *, symmetric: bool = False):
+        sparse = bool(sp.issparse(A))
+        if sparse:
+            A = sp.csr_array(A)
+        elif not isinstance(A, LinearOperator):
+            A = np.asarray(A)
+        if len(A.shape) != 2:
+            raise DataError(f"the matrix has shape {A.shape}; a matrix has two dimensions")
+        if np.dtype(A.dtype).kind not in "fiub":
+            raise DataError(f"the matrix holds values of type {A.dtype}; real numbers are accepted")
+        self.dtype = np.dtype(np.float32 if A.dtype == np.float32 else np.float64)
+        if not isinstance(A, LinearOperator):
+            A = A.astype(self.dtype, copy=False)
+            if not is_finite(A.data if sparse else A):
+                raise DataError("the matrix contains NaN or infinity")
+        self.matrix: Any = A
+        self.shape = (int(A.shape[0]), int(A.shape[1]))
+        self._symmetric = symmetric
+        self._transposed: Any = None
+        self._seen = False
+        self.factor = 1.0
+        self.count = self.passes = 0
+
+    @property
+    def held(self) -> bool:
+        """Whether the matrix is a dense array."""
+        return isinstance(self.matrix, np.ndarray)
+
+    @property
+    def eps(self) -> float:
+        """Rounding error of one value."""
+        return float(np.finfo(np.float32 if self.dtype == np.float32 else np.float64).eps)
+
+    def product(self, V: np.ndarray) -> np.ndarray:
+        """Return A V."""
+        return self._multiply(V, adjoint=self._symmetric and self.held)
+
+    def adjoint(self, U: np.ndarray) -> np.ndarray:
+        """Return AᵀU."""
+        return self._multiply(U, adjoint=not self._symmetric or self.held)
+
+    def _multiply(self, V: np.ndarray, *, adjoint: bool) -> np.ndarray:
+        self.count += V.shape[1]
+        self.passes += 1
+        V = V.astype(self.dtype, copy=False)
+        A = self.matrix
+        if isinstance(A, np.ndarray):
+            # Thin blocks go through BLAS faster as rows from the left, Vᵀ A, than as columns from the right.
+            found = (V.T @ A).T if adjoint else A @ V
+        elif isinstance(A, LinearOperator):
+            found = A.rmatmat(V) if adjoint else A.matmat(V)
+        elif adjoint:
+            if self._transposed is None:
+                self._transposed = A.T.tocsr()
+            found = self._transposed @ V
+        else:
+            found = A @ V
+        found = np.asarray(found)
+        if not is_finite(found):
+            raise DataError("a product with the matrix contains NaN or infinity")
+        return self._scaled(found.astype(np.float64, copy=False))
+
+    def _scaled(self, found: np.ndarray) -> np.ndarray:
+        if not self._seen:
+            largest = float(np.abs(found).max(initial=0.0))
+            self._seen = largest > 0.0
+            if self._seen and not _SAFE[0] < largest < _SAFE[1]:
+                self.factor = float(2.0 ** -np.round(np.log2(largest)))
+        return found if self.factor == 1.0 else found * self.factor
+
+    def dense(self) -> np.ndarray:
+        """Return the matrix, times the factor, as a new C-ordered float64 array."""
+        if isinstance(self.matrix, LinearOperator):
+            return np.array(self.product(np.eye(self.shape[1])), dtype=np.float64, order="C")
+        A = self.matrix if self.held else self.matrix.toarray()
+        return self._scaled(np.array(A, dtype=np.float64, order="C"))
