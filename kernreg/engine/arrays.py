@@ -50,7 +50,8 @@ def check_pair(X: Samples, Z: Samples) -> None:
     if X.ndim == 2 and Z.ndim == 2 and X.shape[1] != Z.shape[1]:
         raise DataError(
             f"X has {X.shape[1]} features and Z has {Z.shape[1]}; a kernel compares rows of equal length. "
-            "Give both sample sets the same columns, or make them comparable with kernreg.kernels.compose"
+            "Give both sample sets the same columns, make them comparable with kernreg.kernels.compose, or write a "
+            "kernel between two spaces: of='blocks', symmetric=False"
         )
 
 

@@ -38,7 +38,8 @@ class BlockFiller:
         if X.ndim == 1:  # sample indices: nothing to compute with but the block function
             self.dtype = np.dtype(np.float64)
         else:
-            check_pair(X, Z)
+            if not program.two_spaces:
+                check_pair(X, Z)
             self.dtype = result_dtype(X, Z)
         self.parameters = program.parameters
         self._local = threading.local()

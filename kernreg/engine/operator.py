@@ -35,7 +35,8 @@ class KernelOperator(LinearOperator):
     ):
         if Z is None:
             Z = X
-        check_pair(X, Z)
+        if not program.two_spaces:
+            check_pair(X, Z)
         self._normalizers = normalizers
         self._name = program.name
         with compilation_errors(program.name):

@@ -61,3 +61,8 @@ class Program:
     log: bool = False
     self_term: bool = True
     split: Split | None = field(default=None)
+
+    @property
+    def two_spaces(self) -> bool:
+        """Whether its two arguments may have different features: only a Python function of whole blocks can tell."""
+        return self.statistic == "blocks" and not self.symmetric

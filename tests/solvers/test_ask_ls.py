@@ -215,6 +215,25 @@ def test_pairs_of_source_and_target_samples(textbook, blobs):
         AsKLSClassifier().fit(X, labels).predict((X, Z))
 
 
+@kr.kernel(of="blocks", symmetric=False)
+def between_spaces(A, B, sigma=1.0):
+    """exp(-|a - b₀₁|² / sigma²), a with two features, b with three of which the first two count."""
+    return np.exp(-((A[:, None, :] - B[None, :, :2]) ** 2).sum(-1) / sigma**2)
+
+
+def test_pairs_from_spaces_of_different_dimension(textbook, blobs):
+    X, labels, _ = blobs
+    source, target = X[:, :2], X[:, 1:4]
+    clf = AsKLSClassifier(kernel=between_spaces(sigma=1.5), gamma=0.4).fit((source, target), labels)
+    K = np.exp(-((source[:, None] - target[None, :, :2]) ** 2).sum(-1) / 1.5**2)
+    a, c, b1, b2 = textbook.ask_ls(K, signs(labels), 0.4)
+    views = clf.decision_views((source[:9], target[:9]))
+    textbook.close(views["source"], K[:9] @ c + b1)
+    textbook.close(views["target"], K[:, :9].T @ a + b2)
+    with pytest.raises(DataError, match="a kernel compares rows of equal length"):
+        AsKLSClassifier(kernel="rbf").fit((source, target), labels)
+
+
 def test_pairs_of_indices_into_a_rectangular_matrix(textbook, blobs):
     _, labels, _ = blobs
     K = np.random.default_rng(3).normal(size=(62, 65)) / 8
