@@ -21,10 +21,12 @@ __all__ = [
     "config_context",
     "get_config",
     "kernel",
+    "load",
     "make_ensembler",
     "make_kernel",
     "make_solver",
     "register",
+    "save",
     "set_config",
     "tune",
 ]
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from kernreg.config import config_context, get_config, set_config
     from kernreg.factory import available, make_ensembler, make_kernel, make_solver, register
     from kernreg.kernels import kernel
+    from kernreg.persistence.files import load, save
     from kernreg.solvers.tuning import tune
 
 _HOMES = {
@@ -40,10 +43,12 @@ _HOMES = {
     "config_context": "kernreg.config",
     "get_config": "kernreg.config",
     "kernel": "kernreg.kernels",
+    "load": "kernreg.persistence.files",
     "make_ensembler": "kernreg.factory",
     "make_kernel": "kernreg.factory",
     "make_solver": "kernreg.factory",
     "register": "kernreg.factory",
+    "save": "kernreg.persistence.files",
     "set_config": "kernreg.config",
     "tune": "kernreg.solvers.tuning",
 }

@@ -14,10 +14,12 @@ PUBLIC = {
     "config_context",
     "get_config",
     "kernel",
+    "load",
     "make_ensembler",
     "make_kernel",
     "make_solver",
     "register",
+    "save",
     "set_config",
     "tune",
 }

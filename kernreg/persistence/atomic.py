@@ -1,0 +1,107 @@
+"""Replace a file whole or not at all, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import BufferedRandom
+from pathlib import Path
+
+_UNSUPPORTED = (errno.EISDIR, errno.ENOENT, errno.EOPNOTSUPP, errno.EINVAL)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BufferedRandom]:
+    """Yield a file open for writing that takes the place of ``path`` when the block ends without an error.
+
+    The new content goes to a temporary file in the same folder, is forced to the disk, and is then renamed over the
+    old file in one step; the folder is forced to the disk last. Somebody who opens ``path`` at any time, even after the
+    process was killed or the power failed, finds the old file or the complete new one. A symbolic link stays one: what
+    it points to is replaced. The new file has the permissions of the old, or those the umask gives a new file.
+
+    Where the system can (Linux), the temporary file has no name until it is complete, so that a killed process leaves
+    nothing behind; elsewhere it is called ``.name.….tmp``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "numbers.txt"
+    >>> with replacing(path) as file:
+    ...     _ = file.write(b"1 2 3")
+    >>> path.read_bytes()
+    b'1 2 3'
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder, and a file is to be written", str(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "the folder to write to does not exist", str(target.parent))
+    folder, temporary = target.parent, target.parent / f".{target.name[:200]}.{secrets.token_hex(8)}.tmp"
+    descriptor, named = _open(folder, temporary)
+    try:
+        with open(descriptor, "w+b") as file:
+            yield file
+            _complete(file, target)
+            if not named:
+                named = True
+                _name(file, temporary, target)
+        os.replace(temporary, target)
+    except BaseException:  # also when interrupted: what is incomplete is not left lying about
+        if named:
+            with suppress(OSError):
+                os.unlink(temporary)
+        raise
+    _sync_folder(folder)
+
+
+def _open(folder: Path, temporary: Path) -> tuple[int, bool]:
+    """Return the descriptor of a new file in the folder, and whether it has the temporary name already."""
+    common = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    unnamed = getattr(os, "O_TMPFILE", 0)
+    if unnamed and os.path.isdir("/proc/self/fd"):
+        try:
+            return os.open(folder, os.O_RDWR | unnamed | common, 0o666), False
+        except OSError as error:  # not every file system has nameless files
+            if error.errno not in _UNSUPPORTED:
+                raise
+    # Exclusive: a file or link that somebody else put there is never followed or overwritten.
+    return os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | common, 0o666), True
+
+
+def _complete(file: BufferedRandom, target: Path) -> None:
+    file.flush()
+    _keep_permissions(file.fileno(), target)
+    os.fsync(file.fileno())
+
+
+def _name(file: BufferedRandom, temporary: Path, target: Path) -> None:
+    """Give a nameless file its temporary name, by a copy where the system does not allow a link to it."""
+    try:
+        os.link(f"/proc/self/fd/{file.fileno()}", temporary, follow_symlinks=True)
+    except OSError:
+        file.seek(0)
+        with open(temporary, "x+b") as copy:
+            shutil.copyfileobj(file, copy, 1 << 20)
+            _complete(copy, target)
+
+
+def _keep_permissions(descriptor: int, target: Path) -> None:
+    with suppress(FileNotFoundError):
+        mode = stat.S_IMODE(os.stat(target).st_mode) & 0o777
+        if hasattr(os, "fchmod"):
+            os.fchmod(descriptor, mode)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renaming itself last; systems that cannot open a folder (Windows) do that on their own."""
+    with suppress(PermissionError, IsADirectoryError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

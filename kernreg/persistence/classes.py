@@ -1,0 +1,141 @@
+"""Which classes a model file may name: plugins by registered name, kernreg's own, and estimators of scikit-learn.
+
+A file never holds the path of anything else, and a reader imports nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib import import_module
+from typing import Any
+
+from kernreg.errors import DamagedModelFile, ModelNeedsPlugin, PluginBlocked, PluginError, UnknownPlugin
+from kernreg.persistence.versions import Requirement, version_of
+from kernreg.registry import entry_of, get_registry
+
+#: Classes of kernreg that are no plugins and may stand in a model: estimators, and records of what was done.
+OWN = {
+    "view-ensemble": "kernreg.ensemblers.view_ensemble:ViewEnsemble",
+    "solve-report": "kernreg.linalg.report:SolveReport",
+    "low-rank-report": "kernreg.linalg.lowrank:LowRankReport",
+    "iterative-report": "kernreg.linalg.iterative:IterativeReport",
+}
+
+#: Where scikit-learn keeps its public estimators.
+SKLEARN = frozenset(
+    f"sklearn.{name}"
+    for name in (
+        *("calibration", "cluster", "compose", "covariance", "cross_decomposition", "decomposition"),
+        *("discriminant_analysis", "dummy", "ensemble", "feature_extraction", "feature_extraction.text"),
+        *("feature_selection", "frozen", "gaussian_process", "impute", "isotonic", "kernel_approximation"),
+        *("kernel_ridge", "linear_model", "manifold", "mixture", "model_selection", "multiclass", "multioutput"),
+        *("naive_bayes", "neighbors", "neural_network", "pipeline", "preprocessing", "random_projection"),
+        *("semi_supervised", "svm", "tree"),
+    )
+)
+
+REGISTERED = ("solver", "ensembler", "kernel")
+_CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
+
+
+def requirement_of(obj: Any) -> Requirement | None:
+    """Return how a file names a class or a kernel family, None if it may not.
+
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> requirement_of(StandardScaler).name
+    'sklearn.preprocessing:StandardScaler'
+    >>> requirement_of(dict) is None
+    True
+    """
+    for kind in REGISTERED if isinstance(obj, type) else ("kernel",):
+        entry = entry_of(kind, obj)
+        if entry is not None:
+            return Requirement(kind, entry.name, entry.distribution, entry.version)
+    if not isinstance(obj, type):
+        return None
+    target = f"{obj.__module__}:{obj.__qualname__}"
+    for name, known in OWN.items():
+        if known == target:
+            return Requirement("kernreg", name, "kernreg", version_of("kernreg"))
+    public = _public_module(obj)
+    if public is not None and _is_sklearn_class(obj):
+        return Requirement("scikit-learn", f"{public}:{obj.__name__}", "scikit-learn", version_of("scikit-learn"))
+    return None
+
+
+def find(asked: Requirement, path: str) -> Any:
+    """Return the class or kernel family that a file names, importing the plugin that has it and nothing else.
+
+    Raises
+    ------
+    ModelNeedsPlugin
+        If it is not here, blocked by KERNREG_PLUGINS, or cannot be imported.
+    DamagedModelFile
+        If no file written by kernreg could name it.
+    """
+    if asked.kind in REGISTERED:
+        return _registered(asked, path)
+    if asked.kind == "kernreg":
+        if asked.name in OWN:
+            module, _, name = OWN[asked.name].partition(":")
+            return getattr(import_module(module), name)
+        raise ModelNeedsPlugin(
+            f"{path!r} needs {asked}, which this kernreg {version_of('kernreg')} does not have: {asked.installation}"
+        )
+    module, _, name = asked.name.partition(":")
+    if asked.kind != "scikit-learn" or module not in SKLEARN or not _CLASS_NAME.fullmatch(name):
+        raise DamagedModelFile(
+            f"{path!r} names {asked.name!r} as a {asked.kind}, which no model file may: it has been tampered with. "
+            "Nothing of it was run"
+        )
+    found = getattr(import_module(module), name, None)
+    if not isinstance(found, type) or not _is_sklearn_class(found):
+        raise ModelNeedsPlugin(
+            f"{path!r} needs {asked.name}, which is not an estimator of scikit-learn {version_of('scikit-learn')}: "
+            f"{asked.installation}"
+        )
+    return found
+
+
+def _registered(asked: Requirement, path: str) -> Any:
+    registry = get_registry(asked.kind)
+    name = asked.name if asked.distribution is None else f"{asked.distribution}:{asked.name}"
+    needs = f"{path!r} needs {asked}"
+    try:
+        return registry.get(name)
+    except PluginBlocked as error:
+        raise ModelNeedsPlugin(f"{needs}, and it is not allowed here: {error}") from error
+    except UnknownPlugin as error:
+        if asked.distribution is None:
+            advice = (
+                f"register it before loading: kernreg.register({asked.kind!r}, {asked.name!r}, …), or make it a plugin "
+                "(kernreg new-plugin) and save the model again"
+            )
+        else:
+            advice = f"install it: {asked.installation}"
+        others = [entry.distribution for entry in registry.entries() if entry.name == asked.name and entry.distribution]
+        other = f" ({' and '.join(others)} has another of that name, which is not taken for it)" if others else ""
+        raise ModelNeedsPlugin(f"{needs}, which is not there{other}; {advice}") from error
+    except PluginError as error:
+        raise ModelNeedsPlugin(f"{needs}, which does not work here: {error}") from error
+
+
+def _public_module(cls: type) -> str | None:
+    parts = cls.__module__.split(".")
+    for length in range(2, len(parts) + 1):
+        module = ".".join(parts[:length])
+        if module in SKLEARN and getattr(sys.modules.get(module), cls.__name__, None) is cls:
+            return module
+    return None
+
+
+def _is_sklearn_class(cls: type) -> bool:
+    """Whether a class is an estimator of scikit-learn, or one of its ways to split samples."""
+    from sklearn.base import BaseEstimator
+
+    if not cls.__module__.startswith("sklearn."):
+        return False
+    return issubclass(cls, BaseEstimator) or (
+        cls.__module__ == "sklearn.model_selection._split" and hasattr(cls, "split")
+    )
