@@ -7,6 +7,7 @@
     randomness.py     generators of random numbers
     sparse.py         sparse matrices
     arrays.py         arrays as windows on raw memory
+    consistency.py    what must fit together in a restored estimator
     classes.py      which classes a file may name, and how they are found
     versions.py     versions, and plugins that a model needs
     container.py    members of the zip: written, read, checked, mapped

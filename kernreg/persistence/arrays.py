@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-_DTYPE = re.compile(r"[<|]([biufcSUMm])([1-9][0-9]{0,8})(\[(?:[0-9]{1,9})?[a-zμ]{1,2}\])?")
+_DTYPE = re.compile(r"[<|]([biufcSUMm])([1-9][0-9]{0,8})(\[(?:[0-9]{1,9})?[A-Za-z]{1,2}\])?")
 _SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8), "c": (8, 16), "M": (8,), "m": (8,)}
 _MAX_DIMENSIONS = 32
 _MAX_GAPS = 4  # a layout with gaps is kept while that takes no more than so many times the memory

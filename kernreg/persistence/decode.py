@@ -17,6 +17,7 @@ from sklearn.utils import Bunch
 
 from kernreg.kernels import Kernel, KernelFamily
 from kernreg.kernels.samples import SampleParts
+from kernreg.persistence.consistency import check_restored
 from kernreg.persistence.encode import MAX_DEPTH, METHODS, problem_with_attribute
 from kernreg.persistence.randomness import read_generator
 from kernreg.persistence.sparse import read_sparse
@@ -193,9 +194,7 @@ class Decoder:
             made.__setstate__(values)
         else:
             vars(made).update(values)
-        check = getattr(made, "__kernreg_restored__", None)
-        if check is not None:
-            check()
+        check_restored(made)
         return made
 
 

@@ -1,0 +1,77 @@
+"""What must fit together in a restored estimator.
+
+A file can be whole, and its arrays each well formed, and still not be a model: coefficients for more samples than there
+are, say. Compiled code would read beyond an array then, and Python code fail much later. Any class can check itself in
+a method ``__kernreg_restored__(self)``, which is called once the attributes are back and raises what it likes; here are
+the checks of classes that have none.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def check_restored(model: Any) -> None:
+    """Raise an error, of any kind, where the attributes of a restored object do not fit together."""
+    for module, name, check in _CHECKS:
+        # A class that is not imported has no objects.
+        cls = getattr(sys.modules.get(module), name, None)
+        if cls is not None and isinstance(model, cls):
+            check(model)
+    own = getattr(type(model), "__kernreg_restored__", None)
+    if own is not None:
+        own(model)
+
+
+def _require(fits: bool, what: str) -> None:
+    if not fits:
+        raise ValueError(f"{what} do not fit together")
+
+
+def _dual_solver(model: Any) -> None:
+    if not hasattr(model, "dual_coef_"):
+        return
+    X = model.X_fit_ if isinstance(model.X_fit_, tuple) else (model.X_fit_,)
+    coefficients, intercepts = model._coefficients, model._intercepts
+    views, m, columns = coefficients.shape
+    floats = all(a.dtype in (np.float64, np.float32) for a in (coefficients, intercepts))
+    _require(floats and views == len(model._system.views), "the coefficients and the views")
+    _require(intercepts.shape == (views, columns), "the coefficients and the intercepts")
+    _require(all(np.shape(side)[0] == m for side in X), "the coefficients and the samples")
+    _require(model.dual_coef_.size == coefficients.size, "the coefficients of the views and those of the model")
+    if hasattr(model, "classes_"):
+        n = len(model.classes_)
+        wanted = (1,) if n == 2 else (n * (n - 1) // 2,) if getattr(model, "_pairwise_problems", False) else (n,)
+        _require((columns,) == wanted, "the coefficients and the classes")
+
+
+def _libsvm(model: Any) -> None:
+    # libsvm takes lengths from some of these arrays and reads the others.
+    if not hasattr(model, "support_"):
+        return
+    count, classifies = len(model.support_), model._impl in ("c_svc", "nu_svc")
+    classes = len(model.classes_) if classifies else 2
+    pairs = classes * (classes - 1) // 2
+    vectors = model.support_vectors_
+    rows = 0 if model.kernel == "precomputed" else count
+    _require(vectors.ndim == 2 and vectors.shape[0] == rows, "the support vectors and their indices")
+    _require(model.support_.ndim == 1 and model.support_.dtype == np.int32, "the indices of support vectors")
+    inside = bool(np.all((model.support_ >= 0) & (model.support_ < model.shape_fit_[0])))
+    _require(inside, "the indices of support vectors and the samples")
+    _require(model._dual_coef_.shape == (classes - 1, count), "the coefficients and the support vectors")
+    numbers = model._n_support
+    _require(numbers.dtype == np.int32 and numbers.shape == (classes,), "the numbers of support vectors")
+    _require(not classifies or (numbers.min() >= 0 and numbers.sum() == count), "the numbers of support vectors")
+    _require(model._intercept_.shape == (pairs,), "the intercepts and the classes")
+    for each in (getattr(model, name, np.empty(0)) for name in ("_probA", "_probB")):
+        _require(each.shape in ((0,), (pairs,)), "the probabilities and the classes")
+
+
+_CHECKS: tuple[tuple[str, str, Callable[[Any], None]], ...] = (
+    ("kernreg.solvers.base", "DualSolver", _dual_solver),
+    ("sklearn.svm._base", "BaseLibSVM", _libsvm),
+)
