@@ -22,9 +22,11 @@ __all__ = [
     "get_config",
     "kernel",
     "load",
+    "make_chain",
     "make_ensembler",
     "make_kernel",
     "make_solver",
+    "parallel",
     "register",
     "save",
     "set_config",
@@ -32,6 +34,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from kernreg.chain import make_chain, parallel
     from kernreg.config import config_context, get_config, set_config
     from kernreg.factory import available, make_ensembler, make_kernel, make_solver, register
     from kernreg.kernels import kernel
@@ -44,9 +47,11 @@ _HOMES = {
     "get_config": "kernreg.config",
     "kernel": "kernreg.kernels",
     "load": "kernreg.persistence.files",
+    "make_chain": "kernreg.chain",
     "make_ensembler": "kernreg.factory",
     "make_kernel": "kernreg.factory",
     "make_solver": "kernreg.factory",
+    "parallel": "kernreg.chain",
     "register": "kernreg.factory",
     "save": "kernreg.persistence.files",
     "set_config": "kernreg.config",

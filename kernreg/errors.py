@@ -6,6 +6,7 @@ The tree (the builtin each one also is, in brackets)::
     ├── SpecError                [ValueError]    a spec string or dict cannot be read
     ├── ConfigError              [ValueError]    a setting has a value that is not accepted
     ├── ParameterError           [ValueError]    a parameter of a kernel, solver or ensembler is out of its domain
+    ├── ChainError               [ValueError]    steps that do not fit together
     ├── DataError                [ValueError]    the arrays given are not what the operation accepts
     │   └── AsymmetryError                       an asymmetric kernel where the method requires symmetry
     ├── MemoryBudgetError        [MemoryError]   the result does not fit in the memory budget
@@ -50,6 +51,10 @@ class ConfigError(KernregError, ValueError):
 
 class ParameterError(KernregError, ValueError):
     """A parameter of a kernel, solver or ensembler is out of its domain."""
+
+
+class ChainError(KernregError, ValueError):
+    """Steps of a chain do not fit together."""
 
 
 class DataError(KernregError, ValueError):

@@ -15,6 +15,7 @@ from kernreg.engine.local import row_blocks
 from kernreg.errors import ParameterError
 from kernreg.kernels.domains import value_key, value_repr
 from kernreg.kernels.samples import overlaps, same_samples
+from kernreg.kernels.sharing import current_store
 from kernreg.registry import get_registry, parse_spec
 
 if TYPE_CHECKING:
@@ -109,6 +110,9 @@ class Kernel:
             if overlaps(out, X) or overlaps(out, other):
                 out[...] = self._evaluate(X, Z, None, None)  # what is read must not be overwritten meanwhile
                 return out
+        store = current_store()
+        if store is not None and out is None:
+            return store.matrix(self, X, Z, lambda: self._evaluate(X, Z, None, None))
         return self._evaluate(X, Z, out, None)
 
     def rows(self, X: Any, Z: Any, start: int, stop: int) -> np.ndarray:

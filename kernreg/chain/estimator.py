@@ -1,0 +1,409 @@
+"""A chain of steps as one estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import _BaseComposition, available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
+
+from kernreg.chain.steps import (
+    DECOMPOSER,
+    ENSEMBLER,
+    LEARNER,
+    PREDICTOR,
+    TRANSFORMER,
+    check_order,
+    own_kernel,
+    role_of,
+    takes_kernel,
+)
+from kernreg.chain.views import left_out_views, out_of_fold_views, rows_of, views_of
+from kernreg.ensemblers.views import predicted_codes
+from kernreg.errors import ChainError, DataError, ParameterError
+from kernreg.kernels.sharing import shared_matrices
+from kernreg.solvers.label_codes import label_codes
+from kernreg.solvers.parameters import KernelParameters, check_choice
+from kernreg.solvers.systems import Views
+
+LEARN_FROM = ("auto", "loo", "folds")
+AFTER_FEATURES = "linear"  # features already carry the kernel they were made with
+
+
+def _ends_in(*roles: str) -> Any:
+    return available_if(lambda chain: chain._role() in roles)
+
+
+def _gives_probabilities(chain: Any) -> bool:
+    _, last = chain.steps_[-1] if hasattr(chain, "steps_") else chain.steps[-1]
+    return hasattr(last, "proba") or hasattr(last, "predict_proba")
+
+
+class Chain(_BaseComposition, KernelParameters):
+    """Steps one after the other, each taking what the one before it gives.
+
+    A kernel learner (``scg-ldk``) passes its ``kernel_`` to the next kernel method; a decomposer (``kpca``, ``ksvd``)
+    passes features, both sides side by side where there are two; transformers of scikit-learn pass changed samples; a
+    predictor ends in views, and an ensembler merges them. Steps that do not fit together are refused here.
+
+    Parameters
+    ----------
+    steps : list of (name, step)
+        Solvers, ensemblers, estimators of scikit-learn, chains and `Parallel` branches. `make_chain` makes it from
+        specs.
+    kernel : str, KernelFamily or Kernel, optional
+        The kernel of every kernel method that has none of its own, up to the first decomposer. After that
+        the features carry it, and ``linear`` takes its place.
+    learn_from : {"auto", "loo", "folds"}
+        What an ensembler that learns is fitted to: exact leave-one-out views of the last predictor, the steps before
+        it held fixed; or out-of-fold views of the whole chain. ``auto`` takes the first where there are any.
+    cv : int or splitter
+        The folds.
+
+    Attributes
+    ----------
+    steps_ : list of (name, fitted step)
+    named_steps_ : dict
+    classes_ : ndarray
+        Of a classifier.
+    learnt_from_ : str
+        "loo", "folds", or "training" for an ensembler that learns nothing from values; where there is one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from kernreg.chain import make_chain
+    >>> X, y = load_iris(return_X_y=True)
+    >>> chain = make_chain(StandardScaler(), "ls-svm(gamma='loo')", kernel="rbf(sigma=2.0)").fit(X, y)
+    >>> chain.score(X, y) > 0.9
+    True
+    """
+
+    def __init__(self, steps: Any, kernel: Any = None, learn_from: str = "auto", cv: Any = 5):
+        self.steps = steps
+        self.kernel = kernel
+        self.learn_from = learn_from
+        self.cv = cv
+        self._check()
+
+    def _check(self) -> None:
+        steps = self.steps
+        if not isinstance(steps, list) or not all(isinstance(step, tuple) and len(step) == 2 for step in steps):
+            raise ChainError(f"steps={steps!r}; give a list of (name, step), or use make_chain, which finds names")
+        names = [name for name, _ in steps]
+        taken = {"steps", "kernel", "learn_from", "cv"}
+        for name in names:
+            if not isinstance(name, str) or "__" in name or names.count(name) > 1 or name in taken:
+                raise ChainError(
+                    f"the name {name!r} of a step is not a string, or is given twice, or holds '__', or is a parameter"
+                )
+        check_order(steps)
+        check_choice("learn_from", self.learn_from, LEARN_FROM)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with ``deep`` also the steps by name, and theirs as ``lssvm__kernel__sigma``."""
+        return self._get_params("steps", deep=deep)
+
+    def set_params(self, **params: Any) -> Chain:
+        """Set parameters, those of a step as ``lssvm__gamma``, those of its kernel as ``lssvm__kernel__sigma``."""
+        self._set_params("steps", **params)
+        self._check()
+        return self
+
+    # What a chain around it asks ----------------------------------------------------------------------------
+
+    def _role(self) -> str:
+        roles = [role_of(step) for _, step in self.steps]
+        if roles[-1] == LEARNER and any(role != LEARNER for role in roles):
+            return TRANSFORMER  # a kernel of samples that this chain has changed: of no use outside
+        return PREDICTOR if roles[-1] == ENSEMBLER else roles[-1]
+
+    def _kernel_users(self) -> list[Any]:
+        """Return the steps that the chain's kernel is for: up to the first decomposer."""
+        users = []
+        for _, step in self.steps:
+            if takes_kernel(step):
+                users.append(step)
+            if role_of(step) in (DECOMPOSER, LEARNER):
+                break
+        return users
+
+    def _takes_kernel(self) -> bool:
+        return bool(self._kernel_users())
+
+    def _own_kernel(self) -> Any:
+        if self.kernel is not None:
+            return self.kernel
+        kernels = [own_kernel(step) for step in self._kernel_users()]
+        return kernels[0] if kernels and all(kernel is not None for kernel in kernels) else None
+
+    # Fit ----------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Chain:
+        """Fit the steps in order.
+
+        Parameters
+        ----------
+        X : array-like, CSR, or what the first step takes
+        y : array-like, optional
+            Where a kernel learner has marked unlabelled samples (its ``unlabelled``), predictors after it are fitted to
+            the labelled ones only.
+        sample_weight : array-like, optional
+            Given to every step that takes weights.
+        """
+        self._check()
+        last_role = role_of(self.steps[-1][1])
+        ensembler = self.steps[-1] if last_role == ENSEMBLER else None
+        body = self.steps if ensembler is None else self.steps[:-1]
+        with shared_matrices():
+            self.steps_, known = self._fit_body(body, X, y, sample_weight)
+            predictor = self.steps_[-1][1]
+            if hasattr(predictor, "classes_"):
+                self.classes_ = predictor.classes_
+            if ensembler is not None:
+                X, y = (X, y) if known is None else (rows_of(X, known), np.asarray(y)[known])
+                self.steps_.append((ensembler[0], self._fit_ensembler(ensembler[1], predictor, X, y)))
+        for attribute in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.steps_[0][1], attribute):
+                setattr(self, attribute, getattr(self.steps_[0][1], attribute))
+        return self
+
+    def _fit_body(
+        self, steps: Any, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[list[tuple[str, Any]], np.ndarray | None]:
+        """Return the fitted steps, and which samples are labelled where a kernel learner marks those that are not."""
+        fitted: list[tuple[str, Any]] = []
+        kernel, learnt, known = self.kernel, False, None
+        for name, step in steps:
+            model = with_kernel(clone(step), kernel, learnt)
+            role = role_of(model)
+            if role == PREDICTOR and known is not None:
+                X, y = rows_of(X, known), np.asarray(y)[known]
+                sample_weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+            fit_step(model, X, y, sample_weight)
+            fitted.append((name, model))
+            if role == LEARNER:
+                kernel, learnt = model.kernel_, True
+                if hasattr(model, "unlabelled") and y is not None and np.ndim(y) == 1:
+                    labelled = label_codes(y, model.unlabelled)[1] >= 0
+                    known = None if labelled.all() else np.flatnonzero(labelled)
+            elif role in (DECOMPOSER, TRANSFORMER):
+                X = features_of(model, X)
+                kernel, learnt = (AFTER_FEATURES, False) if role == DECOMPOSER else (kernel, learnt)
+        if sample_weight is not None and not any(_takes_weights(model) for _, model in fitted):
+            raise ParameterError(
+                f"sample_weight is given, and none of the steps takes it: {', '.join(name for name, _ in fitted)}"
+            )
+        return fitted, known
+
+    def _fit_ensembler(self, ensembler: Any, predictor: Any, X: Any, y: Any) -> Any:
+        classes = is_classifier(predictor)
+        if classes:
+            check_classification_targets(y)
+            y = column_or_1d(y, warn=True)
+            self.classes_ = np.unique(y)
+            if len(self.classes_) < 2:
+                raise DataError(f"y has one class only ({self.classes_[0]!r}); a classifier needs at least 2 classes")
+        found: Views | None
+        if not getattr(ensembler, "uses_targets", True):
+            found, self.learnt_from_ = self._views(X, upto=len(self.steps_)), "training"
+        else:
+            found = None if self.learn_from == "folds" else left_out_views(predictor)
+            if found is None and self.learn_from == "loo":
+                raise ParameterError("the last predictor has no leave-one-out views; use learn_from='folds' or 'auto'")
+            self.learnt_from_ = "folds" if found is None else "loo"
+            if found is None:
+                found = out_of_fold_views(self._fit_without_ensembler, X, np.asarray(y), self.cv, classes=classes)
+        goal = np.asarray(y)
+        if classes:
+            codes = np.searchsorted(self.classes_, goal)
+            goal = np.where(codes == 1, 1, -1) if len(self.classes_) == 2 else codes
+        return clone(ensembler).fit(found, goal)
+
+    def _fit_without_ensembler(self, X: Any, y: Any) -> Chain:
+        return Chain(self.steps[:-1], self.kernel).fit(X, y)
+
+    # Results ------------------------------------------------------------------------------------------------
+
+    @property
+    def named_steps_(self) -> dict[str, Any]:
+        """The fitted steps by name."""
+        check_is_fitted(self, "steps_")
+        return dict(self.steps_)
+
+    @property
+    def kernel_(self) -> Any:
+        """The kernel of the last kernel learner or method."""
+        check_is_fitted(self, "steps_")
+        found = [model.kernel_ for _, model in self.steps_ if hasattr(model, "kernel_")]
+        if not found:
+            raise AttributeError("no step of this chain has a kernel_")
+        return found[-1]
+
+    @property
+    def loo_views_(self) -> Views | None:
+        """Exact leave-one-out views of the last predictor, the steps before it held fixed; None where it has none."""
+        check_is_fitted(self, "steps_")
+        predictor = self.steps_[-1][1]
+        if role_of(predictor) != ENSEMBLER:
+            return left_out_views(predictor)
+        return None  # merged values of the samples the ensembler was fitted to would be too good
+
+    def _through(self, X: Any, upto: int) -> Any:
+        for _, model in self.steps_[:upto]:
+            if role_of(model) in (DECOMPOSER, TRANSFORMER):
+                X = features_of(model, X)
+        return X
+
+    def _views(self, X: Any, upto: int) -> Views:
+        return views_of(self.steps_[upto - 1][1], self._through(X, upto - 1))
+
+    def _merging(self) -> bool:
+        check_is_fitted(self, "steps_")
+        return role_of(self.steps_[-1][1]) == ENSEMBLER
+
+    @_ends_in(PREDICTOR)
+    def decision_views(self, X: Any) -> Views:
+        """Return the views of the last predictor, before any ensembler."""
+        return self._views(X, len(self.steps_) - 1 if self._merging() else len(self.steps_))
+
+    @_ends_in(PREDICTOR)
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the decision values: merged by the ensembler, or those of the last predictor."""
+        if self._merging():
+            return np.asarray(self.steps_[-1][1].merge(self.decision_views(X)))
+        last = self.steps_[-1][1]
+        inner = self._through(X, len(self.steps_) - 1)
+        if hasattr(last, "decision_function"):
+            return last.decision_function(inner)
+        views = views_of(last, inner)
+        if len(views) > 1:
+            raise ChainError(f"there are several views, {', '.join(views)}; end the chain with an ensembler")
+        return next(iter(views.values()))
+
+    @_ends_in(PREDICTOR)
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class, or the target, of each sample."""
+        if not self._merging():
+            return self.steps_[-1][1].predict(self._through(X, len(self.steps_) - 1))
+        decision = self.decision_function(X)
+        return self.classes_[predicted_codes(decision)] if is_classifier(self) else decision
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return class probabilities, where the ensembler or the last predictor gives them."""
+        if self._merging():
+            return self.steps_[-1][1].proba(self.decision_views(X))
+        return self.steps_[-1][1].predict_proba(self._through(X, len(self.steps_) - 1))
+
+    @_ends_in(DECOMPOSER, TRANSFORMER)
+    def transform(self, X: Any) -> Any:
+        """Return what comes out of the last step."""
+        check_is_fitted(self, "steps_")
+        return self._through(X, len(self.steps_))
+
+    @_ends_in(DECOMPOSER, TRANSFORMER)
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit, and return what comes out of the last step for the training samples."""
+        return self.fit(X, y).transform(X)
+
+    @_ends_in(PREDICTOR)
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of a classifier, or R² of a regression."""
+        measure = accuracy_score if is_classifier(self) else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    # Form ---------------------------------------------------------------------------------------------------
+
+    def spec(self) -> dict[str, Any]:
+        """Return the chain as a plain dict that JSON and TOML can hold; `from_spec` makes it again."""
+        from kernreg.chain.spec import chain_spec
+
+        return chain_spec(self)
+
+    @classmethod
+    def from_spec(cls, spec: dict[str, Any]) -> Chain:
+        """Return the chain that a dict made by `spec` describes, unfitted."""
+        from kernreg.chain.spec import chain_from_spec
+
+        return chain_from_spec(spec)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "steps_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        steps = [step for _, step in self.steps if hasattr(step, "__sklearn_tags__")]
+        if steps:
+            first = get_tags(steps[0])
+            tags.input_tags.sparse, tags.input_tags.positive_only = (
+                first.input_tags.sparse,
+                first.input_tags.positive_only,
+            )
+        predictors = [step for step in steps if is_classifier(step) or is_regressor(step)]
+        if predictors:
+            last = get_tags(predictors[-1])
+            tags.estimator_type = last.estimator_type
+            tags.classifier_tags, tags.regressor_tags = last.classifier_tags, last.regressor_tags
+            tags.target_tags = last.target_tags
+        elif any(get_tags(step).target_tags.required for step in steps):
+            tags.target_tags.required = True
+        return tags
+
+    def _sk_visual_block_(self) -> Any:
+        from sklearn.utils._repr_html.estimator import _VisualBlock
+
+        names = [f"{name}: {type(step).__name__}" for name, step in self.steps]
+        details = [str(step) for _, step in self.steps]
+        steps = [step for _, step in self.steps]
+        return _VisualBlock("serial", steps, names=names, name_details=details, dash_wrapped=False)
+
+
+def with_kernel(step: Any, kernel: Any, learnt: bool) -> Any:
+    """Give the kernel in force to a step that has none of its own; estimators of scikit-learn take only learnt ones."""
+    from kernreg.chain.branches import Parallel
+
+    if kernel is None or not takes_kernel(step) or own_kernel(step) is not None:
+        if isinstance(step, Parallel) and kernel is not None:
+            return step._map(lambda branch: with_kernel(branch, kernel, learnt))
+        return step
+    if isinstance(step, Parallel):
+        return step._map(lambda branch: with_kernel(branch, kernel, learnt))
+    if isinstance(step, KernelParameters) or learnt:
+        step.kernel = kernel  # not set_params, which would look inside the kernel that is being replaced
+    return step
+
+
+def fit_step(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Fit one step, with weights where it takes them."""
+    if sample_weight is not None and _takes_weights(model):
+        return model.fit(X, y, sample_weight=sample_weight)
+    return model.fit(X, y)
+
+
+def features_of(model: Any, X: Any) -> Any:
+    """Return what a fitted step makes of samples; left and right scores where both sides are the same samples."""
+    found = model.transform(X)
+    if not hasattr(model, "transform_right") or isinstance(X, tuple) or not _one_sample_set(model):
+        return found if sparse.issparse(found) else np.asarray(found)
+    return np.hstack([np.asarray(found), np.asarray(model.transform_right(X))])
+
+
+def _one_sample_set(model: Any) -> bool:
+    """Return whether left and right samples are the same, also after a trip through a file."""
+    left, right = getattr(model, "X_fit_", None), getattr(model, "Z_fit_", None)
+    if left is None or right is None or left is right:
+        return left is right
+    left, right = (getattr(side, "indptr", side) for side in (left, right))  # of a sparse one, one of its arrays
+    return left.shape == right.shape and np.shares_memory(left, right)
+
+
+def _takes_weights(model: Any) -> bool:
+    return has_fit_parameter(model, "sample_weight")

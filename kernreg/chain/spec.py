@@ -1,0 +1,200 @@
+"""A chain as a plain dict: names of registered steps and their parameters, nothing else.
+
+    {"kernreg_chain": 1, "kernel": "rbf(sigma=1.5)",
+     "steps": [{"name": "kpca", "solver": "kpca", "params": {"n_components": 20}},
+               {"name": "lssvm", "solver": "ls-svm"}]}
+
+Only parameters that differ from their defaults are written. What neither JSON nor TOML has is written as a dict with
+one key that begins with ``$``. Reading finds classes as model files do: registered plugins, and estimators of
+scikit-learn.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kernreg.chain.branches import Parallel
+from kernreg.chain.estimator import Chain
+from kernreg.errors import ModelFileError, SpecError
+from kernreg.factory import make_kernel
+from kernreg.kernels import Kernel
+from kernreg.persistence.classes import find, requirement_of
+from kernreg.persistence.versions import Requirement
+
+SCHEMA = 1
+_KEY = "kernreg_chain"
+_DEFAULTS: dict[str, Any] = {"kernel": None, "learn_from": "auto", "cv": 5}
+
+
+def chain_spec(chain: Chain) -> dict[str, Any]:
+    """Return the dict of a chain."""
+    spec: dict[str, Any] = {_KEY: SCHEMA}
+    for name, default in _DEFAULTS.items():
+        value = getattr(chain, name)
+        if value is not default and value != default:
+            spec[name] = _encode(value, name)
+    return {**spec, "steps": [{"name": name, **_step(step, name)} for name, step in chain.steps]}
+
+
+def chain_from_spec(spec: Any) -> Chain:
+    """Return the chain of a dict.
+
+    Raises
+    ------
+    SpecError
+        If it is not the dict of a chain, or that of a later version.
+    """
+    if not isinstance(spec, Mapping) or _KEY not in spec or not isinstance(spec.get("steps"), list):
+        raise SpecError(f"this is not the spec of a chain: a dict with {_KEY!r} and a list 'steps' is expected")
+    version = spec[_KEY]
+    if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= SCHEMA:
+        raise SpecError(
+            f"the spec says {_KEY}={version!r}, and this kernreg reads versions 1 to {SCHEMA}; a later one needs a "
+            "newer kernreg"
+        )
+    _refuse_others(spec, {_KEY, "steps", *_DEFAULTS}, "the chain")
+    settings = {name: _decode(spec[name], name) for name in _DEFAULTS if name in spec}
+    return Chain([_read_step(step) for step in spec["steps"]], **settings)
+
+
+def _step(step: Any, where: str) -> dict[str, Any]:
+    if isinstance(step, Chain):
+        return {"chain": chain_spec(step)}
+    if isinstance(step, Parallel):
+        return {"parallel": [{"name": name, **_step(branch, f"{where}.{name}")} for name, branch in step.branches]}
+    asked = requirement_of(type(step))
+    if asked is None:
+        raise SpecError(
+            f"{where}: {type(step).__name__} is neither a registered solver or ensembler nor an estimator of "
+            "scikit-learn, so a spec cannot name it; register it: kernreg.register('solver', name, class)"
+        )
+    foreign = asked.distribution not in (None, "kernreg") and asked.kind in ("solver", "ensembler")
+    found: dict[str, Any] = {asked.kind: f"{asked.distribution}:{asked.name}" if foreign else asked.name}
+    params = {
+        name: _encode(value, f"{where}.{name}")
+        for name, value in step.get_params(deep=False).items()
+        if not _is_default(type(step), name, value)
+    }
+    return {**found, "params": params} if params else found
+
+
+def _read_step(step: Any) -> tuple[str, Any]:
+    if not isinstance(step, Mapping) or not isinstance(step.get("name"), str):
+        raise SpecError(f"a step is a dict with a name, and this is {step!r}")
+    return step["name"], _read_object(step)
+
+
+def _read_object(step: Mapping[str, Any]) -> Any:
+    where = str(step.get("name", "a parameter"))
+    if "chain" in step:
+        _refuse_others(step, {"name", "chain"}, where)
+        return chain_from_spec(step["chain"])
+    if "parallel" in step:
+        _refuse_others(step, {"name", "parallel"}, where)
+        return Parallel([_read_step(branch) for branch in step["parallel"]])
+    kinds = [kind for kind in ("solver", "ensembler", "scikit-learn", "kernreg") if kind in step]
+    if len(kinds) != 1:
+        raise SpecError(
+            f"{where}: a step says what it is by one of solver, ensembler, scikit-learn, kernreg, chain or parallel, "
+            f"and this one has {', '.join(kinds) or 'none of them'}"
+        )
+    (kind,) = kinds
+    _refuse_others(step, {"name", kind, "params"}, where)
+    distribution, _, name = str(step[kind]).rpartition(":") if kind in ("solver", "ensembler") else ("", "", step[kind])
+    try:
+        cls = find(Requirement(kind, name, distribution or None, None), where)
+    except ModelFileError as error:
+        raise SpecError(f"{where}: {kind} {step[kind]!r} cannot be had: {error}") from error
+    params = step.get("params", {})
+    if not isinstance(params, Mapping):
+        raise SpecError(f"{where}: params is a {type(params).__name__}; a dict is expected")
+    made = {name: _decode(value, f"{where}.{name}") for name, value in params.items()}
+    try:
+        return cls(**made)
+    except TypeError as error:
+        raise SpecError(f"{where}: {error}") from error
+
+
+def _is_default(cls: type, name: str, value: Any) -> bool:
+    parameter = inspect.signature(cls).parameters.get(name)
+    if parameter is None or type(value) is not type(parameter.default):
+        return False
+    return value is parameter.default or bool(np.all(value == parameter.default))
+
+
+def _encode(value: Any, where: str) -> Any:
+    if value is None:
+        return {"$none": True}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"$float": repr(value)}
+    if isinstance(value, list):
+        return [_encode(item, where) for item in value]
+    if isinstance(value, tuple):
+        return {"$tuple": [_encode(item, where) for item in value]}
+    if isinstance(value, dict) and all(isinstance(key, str) and not key.startswith("$") for key in value):
+        return {key: _encode(item, f"{where}.{key}") for key, item in value.items()}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiubU":
+        return {"$array": [_encode(item, where) for item in value.tolist()], "dtype": value.dtype.str}
+    if isinstance(value, Kernel):
+        return {"$kernel": _kernel_text(value, where)}
+    if hasattr(value, "get_params") and hasattr(value, "fit"):
+        return {"$object": _step(value, where)}
+    raise SpecError(f"{where} is a {type(value).__name__}, which a spec cannot hold; kernreg.save keeps fitted models")
+
+
+def _kernel_text(kernel: Kernel, where: str) -> str:
+    text = repr(kernel)
+    try:
+        same = make_kernel(text) == kernel
+    except (SpecError, ValueError, LookupError, TypeError):
+        same = False
+    if not same:
+        raise SpecError(
+            f"{where} is the kernel {text}, which its text alone does not make again (it holds arrays, is bound to "
+            "samples, or is not registered); kernreg.save keeps fitted models with such kernels"
+        )
+    return text
+
+
+def _decode(value: Any, where: str) -> Any:
+    if isinstance(value, list):
+        return [_decode(item, where) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    marks = [key for key in value if key.startswith("$")]
+    if not marks:
+        return {key: _decode(item, f"{where}.{key}") for key, item in value.items()}
+    mark = marks[0]
+    _refuse_others(value, {mark, "dtype"} if mark == "$array" else {mark}, where)
+    inner = value[mark]
+    if mark == "$none":
+        return None
+    if mark == "$float":
+        return float(inner)
+    if mark == "$tuple":
+        return tuple(_decode(item, where) for item in inner)
+    if mark == "$array":
+        dtype = np.dtype(str(value.get("dtype", "<f8")))
+        if dtype.kind not in "fiubU":
+            raise SpecError(f"{where}: an array of dtype {dtype} is not accepted")
+        return np.array([_decode(item, where) for item in inner], dtype=dtype)
+    if mark == "$kernel":
+        return make_kernel(inner)
+    if mark == "$object":
+        return _read_object(inner)
+    raise SpecError(f"{where}: {mark!r} is not known to this kernreg")
+
+
+def _refuse_others(found: Mapping[str, Any], accepted: set[str], where: str) -> None:
+    unknown = [key for key in found if key not in accepted]
+    if unknown:
+        raise SpecError(f"{where} has {unknown[0]!r}, which is not known; accepted are {', '.join(sorted(accepted))}")

@@ -1,0 +1,95 @@
+"""Kernel matrices computed once for several users: inside `shared_matrices`, k(X) of equal kernels and samples is kept.
+
+Solvers work in the memory of the matrix they are given, so each gets a copy of its own. What is kept is bounded, the
+least recently used goes first, and all of it is dropped at the end of the block.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from kernreg.config import memory_budget
+from kernreg.engine.arrays import is_sparse
+
+SHARE = 0.25  # of the memory budget may be kept
+
+
+class MatrixStore:
+    """Matrices by kernel and samples.
+
+    Attributes
+    ----------
+    evaluated, reused : int
+        How many were computed, and how many times one was there already.
+    """
+
+    def __init__(self) -> None:
+        self.evaluated = self.reused = 0
+        self._limit = int(SHARE * memory_budget())
+        self._held: OrderedDict[Any, np.ndarray] = OrderedDict()
+
+    def matrix(self, kernel: Any, X: Any, Z: Any, evaluate: Callable[[], np.ndarray]) -> np.ndarray:
+        """Return K(X, Z), an array of the caller's own."""
+        needed = 8 * X.shape[0] * (X if Z is None else Z).shape[0]
+        if needed > self._limit:
+            return evaluate()
+        key = kernel, digest(X), None if Z is None else digest(Z)
+        found = self._held.get(key)
+        if found is not None:
+            self.reused += 1
+            self._held.move_to_end(key)
+            return found.copy()
+        self.evaluated += 1
+        K = evaluate()
+        self._held[key] = K.copy()
+        while sum(held.nbytes for held in self._held.values()) > self._limit:
+            self._held.popitem(last=False)
+        return K
+
+
+def digest(X: Any) -> bytes:
+    """Return a fingerprint of the samples' contents."""
+    parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
+    found = hashlib.blake2b(repr((X.shape, [str(part.dtype) for part in parts])).encode(), digest_size=20)
+    for part in parts:
+        found.update(np.ascontiguousarray(part).data)
+    return found.digest()
+
+
+_current: ContextVar[MatrixStore | None] = ContextVar("kernreg_shared_matrices", default=None)
+
+
+def current_store() -> MatrixStore | None:
+    """Return the store of the surrounding `shared_matrices`, or None."""
+    return _current.get()
+
+
+@contextmanager
+def shared_matrices() -> Iterator[MatrixStore]:
+    """Keep kernel matrices for the length of the block; inside another such block, use its store.
+
+    >>> import numpy as np
+    >>> from kernreg.kernels.builtin import rbf
+    >>> with shared_matrices() as store:
+    ...     same = rbf()(np.eye(2)) is rbf()(np.eye(2))
+    >>> store.evaluated, store.reused, same
+    (1, 1, False)
+    """
+    outer = _current.get()
+    if outer is not None:
+        yield outer
+        return
+    token = _current.set(MatrixStore())
+    try:
+        store = _current.get()
+        assert store is not None
+        yield store
+    finally:
+        _current.reset(token)
