@@ -17,9 +17,9 @@ from scipy.linalg import blas, lapack
 
 from kernreg.engine import memory
 from kernreg.linalg.centring import CentredKernel, induced_norms, mirror
-from kernreg.linalg.direct import EPS, MAX_REFINEMENTS, SUSPICIOUS_GAP, SUSPICIOUS_RESIDUAL, inverse_or_inf, relative
+from kernreg.linalg.direct import EPS, MAX_REFINEMENTS, SUSPICIOUS_GAP, SUSPICIOUS_RESIDUAL, inverse_or_inf
 from kernreg.linalg.poles import is_pole, pole_error
-from kernreg.linalg.report import SolveReport
+from kernreg.linalg.report import SolveReport, relative
 from kernreg.linalg.spectrum import DAMP_INSTEAD, BlockSpectrum
 
 BlockSolution: TypeAlias = tuple[np.ndarray, np.ndarray, SolveReport]
@@ -31,6 +31,8 @@ _SINGLE_FROM = 400
 _SINGLE_RCOND = 2e-5
 _SINGLE_RANGE = (1e-12, 1e12)
 _SINGLE_STEPS = 12
+# Squares beyond this are left to the singular values, which need none.
+_DOUBLE_RANGE = 1e100
 
 
 class BlockFactor:
@@ -115,6 +117,8 @@ def solve_block(kernel: CentredKernel, T: np.ndarray, gamma: float) -> BlockSolu
     report : SolveReport
     """
     frobenius = float(np.linalg.norm(kernel.matrix))
+    if not (gamma < _DOUBLE_RANGE and gamma * frobenius < _DOUBLE_RANGE):
+        return None
     low, high = _SINGLE_RANGE
     if kernel.size >= _SINGLE_FROM and low < frobenius < high and low < gamma < high and low < gamma * frobenius < high:
         factor = BlockFactor(kernel, gamma, frobenius, np.float32)
@@ -195,6 +199,8 @@ def refuse_pole(kernel: CentredKernel, gamma: float) -> None:
     """
     K, kappa = kernel.matrix, 1.0 / gamma
     frobenius = float(np.linalg.norm(K))
+    if not 1e-7 * frobenius < kappa <= frobenius:  # below, M cannot tell a pole from zero; above, there is none
+        return
     factor = BlockFactor(kernel, gamma * (1.0 - 1e-7), frobenius)
     if factor.rcond == 0.0:
         return
@@ -209,4 +215,6 @@ def refuse_pole(kernel: CentredKernel, gamma: float) -> None:
         safe = float(f"{gamma * change:.3g}")
         if BlockFactor(kernel, safe, frobenius).gap * np.sqrt(kernel.size) > 1e-3:
             break
+    else:
+        safe = float(f"{0.5 / frobenius:.3g}")  # 1/γ above every singular value
     raise pole_error(gamma, nearest, "singular", DAMP_INSTEAD, safe=safe)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from kernreg.linalg.centring import CentredKernel, induced_norms, mirror
-from kernreg.linalg.report import SolveReport
+from kernreg.linalg.report import SolveReport, relative
 from kernreg.linalg.spectrum import SymmetricSpectrum
 
 Map: TypeAlias = Callable[[np.ndarray], np.ndarray]
@@ -112,12 +112,6 @@ def _refined(kernel: CentredKernel, T: np.ndarray, inverse: Map, residual_of: Ma
         A = A + kernel.project(inverse(kernel.project(r)))
         steps += 1
     return best, smallest, steps
-
-
-def relative(r: np.ndarray, T: np.ndarray) -> float:
-    """Return the largest ‖r‖/‖T‖ over columns (a zero column of T counts as one of norm 1)."""
-    norms = np.linalg.norm(T, axis=0)
-    return float((np.linalg.norm(r, axis=0) / np.where(norms > 0.0, norms, 1.0)).max(initial=0.0))
 
 
 def _level(diagonal: np.ndarray) -> float:

@@ -19,9 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.linalg.implicit import CentredOperator, check_system
-from kernreg.linalg.krylov import CheckedResult, Watch, solve_checked
+from kernreg.linalg.krylov import CheckedResult, Watch, rounding, solve_checked
 from kernreg.linalg.preconditioner import block_preconditioner, symmetric_preconditioner
-from kernreg.linalg.report import SolveReport
+from kernreg.linalg.report import SolveReport, unit_if_zero
 
 METHODS = ("auto", "cg", "minres")
 
@@ -141,8 +141,11 @@ def solve_symmetric_iterative(
         callback,
         remainder,
         centred.project,
+        kappa,
     )
-    report = _report(found, _worst(found.rest, T), preconditioner, centred, gamma, tol, -preconditioner.values)
+    report = _report(
+        found, _worst(found.rest, found.solution, kappa, T), preconditioner, centred, gamma, tol, -preconditioner.values
+    )
     return centred.scale(found.solution), (centred.border @ found.full) / centred.norm, report
 
 
@@ -209,18 +212,20 @@ def solve_block_iterative(
     # The bounds are those of half the equations, so that each half is within the tolerance by itself.
     bounds = tol * np.linalg.norm(T, axis=0)
     found = solve_checked(
-        "minres", multiply, np.vstack([T, T]), preconditioner, bounds, max_iter, callback, remainder, project
+        "minres", multiply, np.vstack([T, T]), preconditioner, bounds, max_iter, callback, remainder, project, kappa
     )
-    residual = max(_worst(found.rest[:m], T), _worst(found.rest[m:], T))
+    halves = slice(0, m), slice(m, None)
+    residual = max(_worst(found.rest[half], found.solution[half], kappa, T) for half in halves)
     report = _report(found, residual, preconditioner, centred, gamma, tol, preconditioner.values)
     A, C = centred.scale(found.solution[:m]), centred.scale(found.solution[m:])
     b = np.stack([centred.border @ found.full[:m], centred.border @ found.full[m:]]) / centred.norm
     return A, C, b, report
 
 
-def _worst(rest: np.ndarray, T: np.ndarray) -> float:
-    norms = np.linalg.norm(T, axis=0)
-    return float((np.linalg.norm(rest, axis=0) / np.where(norms > 0.0, norms, 1.0)).max(initial=0.0))
+def _worst(rest: np.ndarray, solution: np.ndarray, kappa: float, T: np.ndarray) -> float:
+    """Return the largest relative residual, of which rounding errors are a part."""
+    norms = np.maximum(np.linalg.norm(rest, axis=0), rounding(kappa, solution))
+    return float((norms / unit_if_zero(np.linalg.norm(T, axis=0))).max(initial=0.0))
 
 
 def _report(

@@ -169,6 +169,7 @@ def solve_checked(
     watch: Watch | None,
     remainder: Map,
     project: Map,
+    kappa: float,
 ) -> CheckedResult:
     """Iterate until the true residuals are within bounds, max_iter is reached, or a new start brings nothing.
 
@@ -182,10 +183,13 @@ def solve_checked(
         The equations before centring: right-hand side minus left-hand side of a solution.
     project : callable
         Takes the border out.
+    kappa : float
+        1/γ, the multiple of the solution in the equations: rounding errors of that size are in every residual.
     """
-    solution, rest = np.zeros_like(B), B
-    worst, iterations, note = np.inf, 0, ""
+    solution, full, rest = np.zeros_like(B), None, B
+    iterations, note = 0, ""
     floor = np.where(bounds > 0.0, bounds, 1.0)
+    worst = float((_norms(B) / floor).max(initial=0.0))
     while True:
         offset = iterations
 
@@ -196,14 +200,26 @@ def solve_checked(
         solve = conjugate_gradients if method == "cg" else minimal_residuals
         # Aim a little lower than asked: the true residual is the one that counts.
         step = solve(multiply, rest, precondition, 0.9 * bounds, max_iter - iterations, shifted)
+        before = solution, full, rest
         solution = project(solution + step.solution)
         iterations += step.iterations
         full = remainder(solution)
         rest = project(full)
-        ratio = float((np.linalg.norm(rest, axis=0) / floor).max(initial=0.0))
+        ratio = float((np.maximum(_norms(rest), rounding(kappa, solution)) / floor).max(initial=0.0))
+        if not ratio <= worst:  # a diverging step, near a pole: the solution before it is the better one
+            solution, full, rest = before
+            full = remainder(solution) if full is None else full
         if step.indefinite:
             method, note = "minres", "K showed itself as indefinite; conjugate gradients gave way to MINRES"
-        stalled = ratio > 0.5 * worst and not step.indefinite
+        stalled = not ratio <= 0.5 * worst and not step.indefinite
         if ratio <= 1.0 or stalled or iterations >= max_iter:
             return CheckedResult(method, solution, full, rest, iterations, note)
-        worst = ratio
+        worst = min(worst, ratio)
+
+
+def rounding(kappa: float, V: np.ndarray) -> np.ndarray:
+    """Return what rounding errors leave at least of each column's residual: κV is one of the terms it is made of.
+
+    Near a pole a solution may be so large that the right-hand side drowns in it, and the computed residual is zero.
+    """
+    return np.finfo(np.float64).eps * kappa * _norms(V)

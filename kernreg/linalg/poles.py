@@ -33,8 +33,12 @@ def is_pole(kappa: np.ndarray | float, poles: np.ndarray, scale: float) -> np.nd
     if not len(poles):
         return np.zeros(len(kappa), dtype=bool)
     gap = np.abs(kappa - nearest(kappa, poles))
-    rounding = 4.0 * np.sqrt(len(poles)) * np.finfo(np.float64).eps * scale
-    return (gap <= RELATIVE_GAP * kappa) | (gap <= rounding)
+    return (gap <= RELATIVE_GAP * kappa) | (gap <= _rounding(len(poles), scale))
+
+
+def _rounding(count: int, scale: float) -> float:
+    """Return how far the computed spectrum may be from the true one."""
+    return float(4.0 * np.sqrt(count) * np.finfo(np.float64).eps * scale)
 
 
 def nearest(kappa: np.ndarray, poles: np.ndarray) -> np.ndarray:
@@ -51,23 +55,27 @@ def safe_gamma(gamma: float, poles: np.ndarray) -> float:
     >>> import numpy as np
     >>> float(1 / safe_gamma(1.0, np.array([1.0, 0.5]))) != 1.0
     True
+    >>> safe_gamma(1e300, np.array([1e-17, -3.0])) < 1e14  # where 1/γ is more than a rounding error
+    True
     """
-    positive = poles[poles > 0.0]
-    if not len(positive):  # no true pole: γ is only so large that 1/γ drowns in rounding error
-        return float(min(gamma, 1.0 / max(1e-8 * np.abs(poles).max(initial=1.0), 1e-300)))
+    scale = float(np.abs(poles).max(initial=0.0))
+    if scale == 0.0:
+        return gamma
     steps = np.linspace(0.0, np.log(4.0), 400)
-    factors = np.exp(np.column_stack([-steps, steps]).ravel())  # nearest first, the smaller γ before the larger
-    kappa = 1.0 / (gamma * factors)
-    clear = np.abs(kappa - nearest(kappa, positive)) >= _SAFE_GAP * kappa
-    if clear.any():
-        return _rounded(float(gamma * factors[np.argmax(clear)]), positive)
-    return _rounded(float(0.5 / positive.max()), positive)  # 1/γ above every pole is always safe
+    near = gamma * np.exp(np.column_stack([-steps, steps]).ravel())  # nearest first, the smaller γ before the larger
+    last = 0.5 / scale  # 1/γ above every pole is always safe
+    far = np.geomspace(gamma, last, 400) if last < gamma else np.array([last])
+    candidates = np.concatenate([near, far])
+    found = float(candidates[np.argmax(_clear(candidates, poles, scale, _SAFE_GAP))])
+    short = float(f"{found:.3g}")
+    return short if _clear(np.array([short]), poles, scale, 0.5 * _SAFE_GAP)[0] else found
 
 
-def _rounded(gamma: float, poles: np.ndarray) -> float:
-    short = float(f"{gamma:.3g}")
-    kappa = np.array([1.0 / short])
-    return short if abs(kappa - nearest(kappa, poles))[0] >= 0.5 * _SAFE_GAP * kappa[0] else gamma
+def _clear(gammas: np.ndarray, poles: np.ndarray, scale: float, gap: float) -> np.ndarray:
+    """Return which γ keep a relative distance from every pole, and 1/γ well above rounding errors."""
+    kappa = 1.0 / gammas
+    distance = np.abs(kappa - nearest(kappa, poles))
+    return (distance >= gap * kappa) & (distance >= 1e4 * _rounding(len(poles), scale))
 
 
 def pole_error(gamma: float, poles: np.ndarray, what: str, advice: str, safe: float | None = None) -> ParameterError:

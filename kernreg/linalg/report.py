@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class SolveReport:
@@ -41,3 +43,13 @@ class SolveReport:
     refinements: int = 0
     damped: bool = False
     note: str = ""
+
+
+def relative(r: np.ndarray, T: np.ndarray) -> float:
+    """Return the largest ‖r‖/‖T‖ over columns (a zero column of T counts as one of norm 1)."""
+    return float((np.linalg.norm(r, axis=0) / unit_if_zero(np.linalg.norm(T, axis=0))).max(initial=0.0))
+
+
+def unit_if_zero(norms: np.ndarray) -> np.ndarray:
+    """Return norms to divide by, 1 in place of 0."""
+    return np.where(norms > 0.0, norms, 1.0)

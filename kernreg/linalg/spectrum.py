@@ -17,7 +17,7 @@ from scipy import linalg
 from kernreg.engine.threads import inside_task
 from kernreg.linalg.centring import CentredKernel, induced_norms
 from kernreg.linalg.poles import is_pole, pole_error
-from kernreg.linalg.report import SolveReport
+from kernreg.linalg.report import SolveReport, relative
 
 _ROWS = 512
 DAMP_INSTEAD = " on_pole='damp' takes the Tikhonov solution instead."
@@ -243,9 +243,7 @@ class BlockSpectrum:
 def _report(
     method: str, size: int, gamma: float, rest: np.ndarray, T: np.ndarray, spectrum: np.ndarray, damped: bool = False
 ) -> SolveReport:
-    norms = np.linalg.norm(T, axis=0)
-    residual = float((np.linalg.norm(rest, axis=0) / np.where(norms > 0.0, norms, 1.0)).max(initial=0.0))
     smallest, largest = spectrum.min(initial=np.inf), spectrum.max(initial=0.0)
     condition = float(largest / smallest) if smallest > 0.0 else float("inf")
     note = "Tikhonov solution: the residual is that of the undamped equations" if damped else ""
-    return SolveReport("exact", method, size, gamma, residual, condition, 0, damped, note)
+    return SolveReport("exact", method, size, gamma, relative(rest, T), condition, 0, damped, note)

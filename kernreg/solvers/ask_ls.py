@@ -65,8 +65,8 @@ class _TwoViews(DualPredictor):
         return {"source": self._outer(Y - target / scale), "target": self._outer(Y - source / scale)}
 
     def _labels(self, y: np.ndarray) -> np.ndarray:
-        """Return the targets as ensemblers see them."""
-        return y
+        """Return the targets as ensemblers see them: real numbers (integers 0 and 1 would be taken for classes)."""
+        return np.asarray(y, dtype=np.float64)
 
     def _merge(self, views: Views) -> np.ndarray:
         return np.asarray(self.ensembler_.merge(views))

@@ -208,6 +208,19 @@ def test_symmetric_pole_is_named_with_a_safe_gamma(problem):
         solve_symmetric(kernel, kernel.targets(Y), -1.0 / lowest)
 
 
+def test_gamma_lost_in_rounding_errors_is_refused_with_one_that_is_not():
+    rng = np.random.default_rng(2)
+    B = rng.normal(size=(40, 3))
+    Y = rng.normal(size=(40, 1))
+    for solve in (solve_symmetric, solve_block_or_spectrum):
+        kernel = centre(B @ B.T)
+        with pytest.raises(ParameterError, match="cannot be told from") as error:
+            solve(kernel, kernel.targets(Y), 1e300)
+        safe = float(str(error.value).split("Use for example gamma=")[1].split(",")[0])
+        kernel = centre(B @ B.T)
+        assert solve(kernel, kernel.targets(Y), safe)[-1].residual < 1e-6
+
+
 def test_no_pole_where_the_singular_values_are_zero():
     kernel = centre(np.full((6, 6), 3.0))
     Y = np.arange(6.0)[:, None]

@@ -162,6 +162,15 @@ def test_views_are_merged_by_the_ensembler_named(blobs):
     assert clf.classes_[proba.argmax(axis=1)].tolist() == clf.predict(new).tolist()
 
 
+@pytest.mark.parametrize("ensembler", ["best", "stack"])
+def test_integer_targets_of_a_regression_are_numbers_not_classes(blobs, ensembler):
+    X, labels, new = blobs
+    y = (labels == "cat").astype(int)
+    whole, real = (AsKLSRegressor(kernel="sne", gamma=3.0, ensembler=ensembler).fit(X, t) for t in (y, y + 0.0))
+    np.testing.assert_array_equal(whole.predict(new), real.predict(new))
+    assert abs(real.predict(X).mean() - y.mean()) < 0.1
+
+
 def test_learning_ensembler_sees_the_leave_one_out_views(textbook, blobs):
     X, labels, _ = blobs
     seen = {}

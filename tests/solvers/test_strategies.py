@@ -148,3 +148,14 @@ def test_fitting_again_forgets_the_other_strategy(blobs):
     assert not hasattr(clf, "loo_path_")
     assert np.array_equal(clf.decision_function(new), LSSVC(gamma=1.0).fit(X, labels).decision_function(new))
     assert clf.loo_views_["decision"].shape == (60, 3)
+
+
+def test_pole_met_by_the_iteration_is_a_warning_not_a_solution(blobs):
+    _, labels, _ = blobs
+    y, everyone = labels == "cat", np.arange(60)
+    clf = LSSVC(kernel=precomputed(K=-np.eye(60)), gamma=1.0, strategy="iterative")  # K̃ + I is zero
+    with pytest.warns(ConvergenceWarning, match="pole"):
+        clf.fit(everyone, y)
+    assert not clf.solver_report_.converged
+    assert clf.solver_report_.residual > 0.5
+    assert np.abs(clf.decision_function(everyone)).max() < 10
