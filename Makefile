@@ -11,7 +11,7 @@ BIN     := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 SOURCES := $(wildcard plugins/*/src)
 
-.PHONY: demo test lint format docs bench clean help
+.PHONY: demo test lint format docs bench bench-compare clean help
 .NOTPARALLEL: # two targets must not run pip in one environment at once
 .DEFAULT_GOAL := help
 
@@ -22,6 +22,7 @@ help:
 	@echo "make format   let ruff rewrite the layout and the fixable findings"
 	@echo "make docs     the documentation as HTML, in docs/_build/html"
 	@echo "make bench    the asv benchmarks"
+	@echo "make bench-compare BASE=<commit>   what has become slower since"
 	@echo "make clean    remove everything the targets above have made"
 
 demo: $(VENV)/.extra-plot
@@ -47,6 +48,11 @@ docs: $(VENV)/.extra-docs
 bench: $(VENV)/.extra-bench
 	cd asv_benchmarks && $(abspath $(BIN))/python -m asv machine --yes
 	cd asv_benchmarks && $(abspath $(BIN))/python -m asv run --python=same --set-commit-hash=$$(git rev-parse HEAD) $(ASV_ARGS)
+
+# BASE is a commit; fails if anything in what is checked out is slower than 1.3 times what it was there, measured twice.
+bench-compare: $(VENV)/.extra-bench
+	@test -n "$(BASE)" || { echo "which commit to compare with? make bench-compare BASE=main~1" >&2; exit 2; }
+	$(BIN)/python -m asv_benchmarks.compare $(BASE)
 
 clean:
 	rm -rf $(VENV) build dist demo_output docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,133 @@
+"""What `make bench-compare` times: one short call for each thing that must not become slower.
+
+A workload sets itself up and returns the call. One that the older commit cannot do is left out there.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+import kernreg as kr
+
+Call = Callable[[], Any]
+WORKLOADS: dict[str, Callable[[], Call]] = {}
+
+
+def workload(name: str) -> Callable[[Callable[[], Call]], Callable[[], Call]]:
+    """Register the setup of a workload under a name."""
+
+    def add(setup: Callable[[], Call]) -> Callable[[], Call]:
+        WORKLOADS[name] = setup
+        return setup
+
+    return add
+
+
+def gaussian(n: int, d: int) -> np.ndarray:
+    return np.random.default_rng([n, d]).standard_normal((n, d))
+
+
+def _matrix(spec: str, n: int, d: int, *, positive: bool = False, dtype: str = "float64") -> Callable[[], Call]:
+    def setup() -> Call:
+        X = gaussian(n, d).astype(dtype)
+        if positive:
+            X = np.abs(X) + X.dtype.type(1e-3)
+            X /= X.sum(axis=1, keepdims=True)
+        k = kr.make_kernel(spec)
+        return lambda: k(X)
+
+    return setup
+
+
+for _name, _spec, _n, _d, _options in (
+    ("rbf k(X), n = 3000, d = 16", "rbf(sigma=4.0)", 3000, 16, {}),
+    ("rbf k(X), n = 3000, d = 128", "rbf(sigma=11.0)", 3000, 128, {}),
+    ("rbf k(X), n = 3000, d = 16, float32", "rbf(sigma=4.0)", 3000, 16, {"dtype": "float32"}),
+    ("laplacian k(X), n = 3000, d = 16", "laplacian(sigma=16.0)", 3000, 16, {}),
+    ("sne k(X), n = 3000, d = 16", "sne(sigma=4.0)", 3000, 16, {}),
+    ("poly k(X), n = 3000, d = 16", "poly(degree=3, c=1.0)", 3000, 16, {}),
+    ("chi2 k(X), n = 1500, d = 32", "chi2(sigma=1.0)", 1500, 32, {"positive": True}),
+):
+    workload(_name)(_matrix(_spec, _n, _d, **_options))
+
+
+@workload("rbf operator @ v, n = 6000, d = 16")
+def operator() -> Call:
+    op, v = kr.make_kernel("rbf(sigma=4.0)").operator(gaussian(6000, 16)), np.ones(6000)
+    return lambda: op @ v
+
+
+@workload("sne operator @ v, sparse, n = 20000")
+def sparse_operator() -> Call:
+    X = sp.random_array((20000, 20000), density=2e-4, format="csr", rng=np.random.default_rng(0))
+    op, v = kr.make_kernel("sne(sigma=2.0)").operator(X), np.ones(20000)
+    return lambda: op @ v
+
+
+def _solver(spec: str, kernel: str, m: int = 1200, classes: int = 2) -> Callable[[], Call]:
+    def setup() -> Call:
+        X, y = gaussian(m, 16), np.random.default_rng(0).integers(classes, size=m)
+        solver = kr.make_solver(spec, kernel=kernel)
+        return lambda: solver.fit(X, y)
+
+    return setup
+
+
+workload("ls-svm fit, m = 1200")(_solver("ls-svm(gamma=0.5)", "rbf(sigma=4.0)"))
+workload("ask-ls fit, m = 1200, 5 classes")(_solver("ask-ls(gamma=0.4)", "sne(sigma=4.0)", classes=5))
+workload("ls-svm gamma='loo', m = 600")(_solver("ls-svm(gamma='loo')", "rbf(sigma=4.0)", m=600))
+workload("ls-svm lowrank, m = 5000")(_solver("ls-svm(strategy='lowrank', n_landmarks=200)", "rbf(sigma=4.0)", m=5000))
+workload("kpca(10), n = 1500")(_solver("kpca(n_components=10)", "rbf(sigma=4.0)", m=1500))
+workload("ksvd(10), n = 1500")(_solver("ksvd(n_components=10)", "sne(sigma=4.0)", m=1500))
+workload("nystrom(10), n = 5000")(_solver("nystrom(n_components=10)", "sne(sigma=4.0)", m=5000))
+workload("scg-ldk, n = 1200")(_solver("scg-ldk(gamma=1.0)", "rbf(sigma=4.0)"))
+workload("scg-osk, n = 1200")(_solver("scg-osk", "rbf(sigma=4.0)"))
+
+
+@workload("tune 5 sigma x 20 gamma, m = 400")
+def tuning() -> Call:
+    X, y = gaussian(400, 16), np.random.default_rng(0).integers(2, size=400)
+    grid = {"kernel__sigma": [1.0, 2.0, 4.0, 8.0, 16.0], "gamma": np.logspace(-2, 2, 20)}
+    return lambda: kr.tune("ls-svm", grid, X, y)
+
+
+@workload("chain kpca, ls-svm branches, stack, m = 500")
+def chain() -> Call:
+    X, y = gaussian(500, 16), np.random.default_rng(0).integers(3, size=500)
+    made = kr.make_chain(
+        "kpca(n_components=10)",
+        kr.parallel("ls-svm(gamma=1.0)", "ls-svm(gamma=10.0)"),
+        "stack",
+        kernel="rbf(sigma=4.0)",
+    )
+    return lambda: made.fit(X, y)
+
+
+@workload("save and load a model of 2 MB")
+def model_file() -> Call:
+    X, y = gaussian(4000, 64), np.random.default_rng(0).integers(2, size=4000)
+    model = kr.make_solver("ls-svm(strategy='lowrank', n_landmarks=1000)", kernel="rbf(sigma=8.0)").fit(X, y)
+    path = Path(tempfile.mkdtemp(prefix="kernreg-bench-")) / "model.kern"
+
+    def call() -> Any:
+        kr.save(model, path)
+        return kr.load(path)
+
+    return call
+
+
+@workload("kr.available() after a refresh")
+def listing() -> Call:
+    from kernreg.registry import refresh
+
+    def call() -> Any:
+        refresh()
+        return kr.available()
+
+    return call
