@@ -16,10 +16,15 @@ from kernreg.registry import entry_of, get_registry
 
 #: Classes of kernreg that are no plugins and may stand in a model: estimators, and records of what was done.
 OWN = {
+    "chain": "kernreg.chain.estimator:Chain",
+    "parallel": "kernreg.chain.branches:Parallel",
     "view-ensemble": "kernreg.ensemblers.view_ensemble:ViewEnsemble",
     "solve-report": "kernreg.linalg.report:SolveReport",
     "low-rank-report": "kernreg.linalg.lowrank:LowRankReport",
     "iterative-report": "kernreg.linalg.iterative:IterativeReport",
+    "partial-report": "kernreg.linalg.partial:PartialReport",
+    "kernel-report": "kernreg.solvers.scg_ldk:KernelReport",
+    "learning-report": "kernreg.solvers.learned_compatibility:LearningReport",
 }
 
 #: Where scikit-learn keeps its public estimators.

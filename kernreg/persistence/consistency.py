@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.solvers.samples import input_kind
+
 
 def check_restored(model: Any) -> None:
     """Raise an error, of any kind, where the attributes of a restored object do not fit together."""
@@ -42,6 +44,8 @@ def _dual_solver(model: Any) -> None:
     _require(floats and views == len(model._system.views), "the coefficients and the views")
     _require(intercepts.shape == (views, columns), "the coefficients and the intercepts")
     _require(all(np.shape(side)[0] == m for side in X), "the coefficients and the samples")
+    kinds = {"table": "f", "index": "iuf"}.get(input_kind(model.kernel_), "")
+    _require(not kinds or all(side.ndim == 2 and side.dtype.kind in kinds for side in X), "the kernel and the samples")
     _require(model.dual_coef_.size == coefficients.size, "the coefficients of the views and those of the model")
     if hasattr(model, "classes_"):
         n = len(model.classes_)

@@ -119,7 +119,9 @@ def read_end(data: bytes) -> End | None:
         return None
     _, _, _, _, _, _, _, count, size, directory = _END64.unpack_from(data)
     found = End(count, directory, size, data[-64:].decode("ascii", "replace"))
-    return found if found.checksum.isascii() and end_records(*found) == data else None
+    if not found.checksum.isascii() or directory + size >= 1 << 63:
+        return None
+    return found if end_records(*found) == data else None
 
 
 def entry_size(name: str) -> int:

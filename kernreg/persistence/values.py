@@ -143,7 +143,7 @@ def _read_scalar(parts: Any) -> Any:
         raise ValueError("a number does not have the form of its type")
     with np.errstate(over="ignore"):
         found = dtype.newbyteorder("=").type(number)
-    if found != number and number == number:
+    if found.item() != number and number == number:
         raise ValueError("a number does not fit its type")
     return found
 
