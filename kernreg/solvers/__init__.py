@@ -2,6 +2,8 @@
 
     ls_svm.py      LSSVC, LSSVR: least squares support vector machines, symmetric kernels
     ask_ls.py      AsKLSClassifier, AsKLSRegressor: any kernel, two views
+    scg_ldk.py     SCGLDK: a kernel learned from labels or pairs, in closed form
+    kernel_learner.py    what kernel learners share
     side_information.py  what labels, pairs or a matrix say about pairs of samples: for kernel learners
     label_codes.py       labels of any type, some of them missing
     tuning.py      tune: kernel parameters and γ by exact leave-one-out
@@ -22,7 +24,8 @@ May import: everything up to linalg. An ensembler is found by name, through the 
 
 from kernreg.solvers.ask_ls import AsKLSClassifier, AsKLSRegressor
 from kernreg.solvers.ls_svm import LSSVC, LSSVR
+from kernreg.solvers.scg_ldk import SCGLDK
 from kernreg.solvers.side_information import SideInformation
 from kernreg.solvers.tuning import TuneResult, tune
 
-__all__ = ["LSSVC", "LSSVR", "AsKLSClassifier", "AsKLSRegressor", "SideInformation", "TuneResult", "tune"]
+__all__ = ["LSSVC", "LSSVR", "SCGLDK", "AsKLSClassifier", "AsKLSRegressor", "SideInformation", "TuneResult", "tune"]

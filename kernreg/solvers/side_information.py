@@ -134,8 +134,8 @@ class SideInformation:
         """Return T as a dense array: n² numbers."""
         raise NotImplementedError
 
-    def factors(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return U (n, q) and a symmetric C (q, q) with D^(-1/2) W D^(-1/2) = U C Uᵀ; None where W has no such form."""
+    def factors(self) -> tuple[sp.csr_array, sp.csr_array] | None:
+        """Return U (n, q) and a symmetric C (q, q), sparse, with D^(-1/2) W D^(-1/2) = U C Uᵀ; None for a dense T."""
         return None
 
     def laplacian(self, V: np.ndarray) -> np.ndarray:
@@ -209,12 +209,12 @@ class LabelInformation(SideInformation):
         known = (self._u[:, None] * self._u).astype(bool)
         return np.where(known, np.where(self.codes[:, None] == self.codes, 1.0, -1.0), 0.0)
 
-    def factors(self) -> tuple[np.ndarray, np.ndarray]:
+    def factors(self) -> tuple[sp.csr_array, sp.csr_array]:
         """Return D^(-1/2) [1, u, Z] and the coefficients of their squares."""
-        U = np.hstack([np.ones((self.n_samples, 1)), self._u[:, None], self._Z.toarray()])
+        U = sp.hstack([sp.csr_array(np.column_stack([np.ones(self.n_samples), self._u])), self._Z], format="csr")
         core = np.full(U.shape[1], _SAME - _OTHER)
         core[:2] = 1.0, _OTHER - 1.0
-        return self._inverse_root[:, None] * U, np.diag(core)
+        return _scaled(self._inverse_root, U), sp.diags_array(core, format="csr")
 
     def _summary(self) -> str:
         return f"{len(self.labelled)} labels of {len(self.classes)} classes"
@@ -240,19 +240,14 @@ class PairInformation(SideInformation):
         """Return T as a dense array: n² numbers."""
         return self._T.toarray()
 
-    def factors(self) -> tuple[np.ndarray, np.ndarray]:
+    def factors(self) -> tuple[sp.csr_array, sp.csr_array]:
         """Return D^(-1/2) [1, the unit vectors of the samples in pairs], and what of W lies between them."""
         paired = np.flatnonzero(np.diff(self._E.indptr))
-        U = np.zeros((self.n_samples, 1 + len(paired)))
-        U[:, 0], U[paired, 1 + np.arange(len(paired))] = 1.0, 1.0
-        core = np.zeros((U.shape[1], U.shape[1]))
-        core[0, 0], core[1:, 1:] = 1.0, self._E[paired][:, paired].toarray()
-        return self._inverse_root[:, None] * U, core
-
-    @property
-    def n_paired(self) -> int:
-        """Number of samples that are in some pair."""
-        return int(np.count_nonzero(np.diff(self._E.indptr)))
+        n, q = self.n_samples, len(paired)
+        units = sp.csr_array((np.ones(q), (paired, np.arange(q))), shape=(n, q))
+        U = sp.hstack([sp.csr_array(np.ones((n, 1))), units], format="csr")
+        core = sp.block_diag([sp.csr_array(np.ones((1, 1))), self._E[paired][:, paired]], format="csr")
+        return _scaled(self._inverse_root, U), sp.csr_array(core)
 
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the similar and the dissimilar pairs (i < j), by the sign of T."""
@@ -285,6 +280,10 @@ class MatrixInformation(SideInformation):
 
     def _summary(self) -> str:
         return "a dense matrix"
+
+
+def _scaled(rows: np.ndarray, U: Any) -> sp.csr_array:
+    return sp.csr_array(sp.diags_array(rows) @ sp.csr_array(U))
 
 
 def _pairs(given: Any, n: int, kind: str) -> np.ndarray:
