@@ -35,7 +35,7 @@ from kernreg.kernels.base import Kernel
 from kernreg.linalg.features import Features, Moments, asymmetric_features, symmetric_features
 from kernreg.linalg.implicit import check_system
 from kernreg.linalg.landmarks import anchored, choose_landmarks
-from kernreg.linalg.report import SolveReport
+from kernreg.linalg.report import SolveReport, relative
 
 _DEFAULT_LANDMARKS = 500
 _EPS = float(np.finfo(np.float64).eps)
@@ -125,26 +125,11 @@ def solve_symmetric_lowrank(
     >>> report.landmarks, bool(np.abs(error).max() < 0.01)
     (30, True)
     """
-    Y, weights = check_system(X.shape[0], Y, gamma, weights)
-    definite = bool(kernel.definite if definite is None else definite)
-    chosen = _choose(kernel, X, None, n_landmarks, landmarks, random_state)
-    features = symmetric_features(anchored(kernel, X), X, chosen, definite)
-    offset = np.average(Y, axis=0, weights=weights)
-    moments = features.moments(Y - offset, weights)
-    system = _SmallSystem(moments.gram + np.diag(features.signs / gamma), gamma, floor=1 / gamma if definite else None)
-    w, residual = system.solve(moments.targets)
-    rest = None
-    if loo:
-
-        def left_out(rows: slice, block: np.ndarray) -> np.ndarray:
-            F = features.of_block(block) - moments.mean
-            weight = np.ones(len(F)) if weights is None else weights[rows]
-            h = weight * (1.0 / moments.mass + system.bilinear(F, F))
-            return (Y[rows] - offset - F @ w) / (1.0 - h)[:, None]
-
-        rest = features.kernel.map_rows(X, features.landmarks, left_out)
-    view = _view(features, moments, w, offset, rest)
-    return chosen, view, system.report("primal", X.shape[0], residual, len(chosen), features.rank)
+    check_system(X.shape[0], Y, gamma, weights)
+    settings = {"n_landmarks": n_landmarks, "landmarks": landmarks, "random_state": random_state}
+    problem = SymmetricLowRank(kernel, X, Y, weights=weights, definite=definite, **settings)
+    (view,), report = problem.at(gamma, loo=loo)
+    return problem.indices, view, report
 
 
 def solve_block_lowrank(
@@ -188,36 +173,136 @@ def solve_block_lowrank(
     >>> bool(np.corrcoef(f.ravel(), np.sin(X).ravel())[0, 1] > 0.99)
     True
     """
-    Y, weights = check_system(X.shape[0], Y, gamma, weights)
-    chosen = _choose(kernel, X, Z, n_landmarks, landmarks, random_state)
-    bound, Z = anchored(kernel, X, Z), X if Z is None else Z
-    source, target = asymmetric_features(bound, X, Z, chosen)
-    offset = np.average(Y, axis=0, weights=weights)
-    s, t = (side.moments(Y - offset, weights) for side in (source, target))
-    q = source.rank
-    coupling = np.eye(q) / gamma
-    system = _SmallSystem(np.block([[s.gram, coupling], [coupling, t.gram]]), gamma)
-    solution, residual = system.solve(np.vstack([s.targets, t.targets]))
-    w_s, w_t = solution[:q], solution[q:]
-    rest_s = rest_t = None
-    if loo:
+    check_system(X.shape[0], Y, gamma, weights)
+    settings = {"n_landmarks": n_landmarks, "landmarks": landmarks, "random_state": random_state}
+    problem = BlockLowRank(kernel, X, Y, Z=Z, weights=weights, **settings)
+    (source, target), report = problem.at(gamma, loo=loo)
+    return problem.indices, source, target, report
 
-        def left_out(rows: slice, block: np.ndarray) -> np.ndarray:
-            F, G = source.of_block(block) - s.mean, target.of_rows(rows) - t.mean
-            weight = np.ones(len(F)) if weights is None else weights[rows]
-            first, second = np.hstack([F, np.zeros_like(G)]), np.hstack([np.zeros_like(F), G])
-            keep_s = 1.0 - weight * (1.0 / s.mass + system.bilinear(first, first))
-            keep_t = 1.0 - weight * (1.0 / t.mass + system.bilinear(second, second))
-            cross = weight * system.bilinear(first, second)
-            e_s, e_t = Y[rows] - offset - F @ w_s, Y[rows] - offset - G @ w_t
-            scale = (keep_s * keep_t - cross * cross)[:, None]
-            found = [keep_t[:, None] * e_s + cross[:, None] * e_t, keep_s[:, None] * e_t + cross[:, None] * e_s]
-            return np.hstack(found) / scale
 
-        both = source.kernel.map_rows(X, source.landmarks, left_out)
-        rest_s, rest_t = both[:, : Y.shape[1]], both[:, Y.shape[1] :]
-    views = _view(source, s, w_s, offset, rest_s), _view(target, t, w_t, offset, rest_t)
-    return chosen, *views, system.report("block", X.shape[0], residual, len(chosen), q)
+class LowRankProblem:
+    """Features and their moments, made once and good for every γ.
+
+    Parameters
+    ----------
+    kernel, X, Y, weights, n_landmarks, landmarks, random_state
+        As in `solve_symmetric_lowrank`.
+    Z : array or CSR, optional
+        As in `solve_block_lowrank`.
+
+    Attributes
+    ----------
+    indices : ndarray of shape (p,)
+        The landmarks among the samples.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Any,
+        Y: np.ndarray,
+        *,
+        Z: Any = None,
+        weights: np.ndarray | None = None,
+        n_landmarks: int | None = None,
+        landmarks: Any = "uniform",
+        random_state: Any = 0,
+    ):
+        self._X = X
+        self._Y, self._weights = check_system(X.shape[0], Y, 1.0, weights)
+        self._offset = np.average(self._Y, axis=0, weights=self._weights)
+        self.indices = _choose(kernel, X, Z, n_landmarks, landmarks, random_state)
+
+    def _moments(self, features: Features) -> Moments:
+        return features.moments(self._Y - self._offset, self._weights)
+
+    def _weight(self, rows: slice, count: int) -> np.ndarray:
+        return np.ones(count) if self._weights is None else self._weights[rows]
+
+    @property
+    def scale(self) -> float:
+        """The root mean square of the singular values of the centred low-rank matrix."""
+        raise NotImplementedError
+
+    def at(self, gamma: float, *, loo: bool = False) -> tuple[tuple[LowRankView, ...], LowRankReport]:
+        """Solve for one γ; with ``loo`` leave-one-out residuals, too, for a pass over the samples."""
+        raise NotImplementedError
+
+
+class SymmetricLowRank(LowRankProblem):
+    """LS-SVM with Nyström features, for every γ."""
+
+    def __init__(self, kernel: Kernel, X: Any, Y: np.ndarray, *, definite: bool | None = None, **settings: Any):
+        super().__init__(kernel, X, Y, **settings)
+        self._definite = bool(kernel.definite if definite is None else definite)
+        self._features = symmetric_features(anchored(kernel, X), X, self.indices, self._definite)
+        self._sums = self._moments(self._features)
+
+    @property
+    def scale(self) -> float:
+        """The root mean square of the eigenvalues of K̃ ≈ Φ diag(s) Φᵀ: ‖K̃‖² = tr(diag(s) G diag(s) G), G = ΦᵀJΦ."""
+        signs, gram = self._features.signs, self._sums.gram
+        return float(np.sqrt(max(0.0, signs @ (gram * gram) @ signs) / len(self._Y)))
+
+    def at(self, gamma: float, *, loo: bool = False) -> tuple[tuple[LowRankView, ...], LowRankReport]:
+        """Solve for one γ; with ``loo`` leave-one-out residuals, too, for a pass over the samples."""
+        features, sums, floor = self._features, self._sums, 1 / gamma if self._definite else None
+        system = _SmallSystem(sums.gram + np.diag(features.signs / gamma), gamma, floor=floor)
+        w, residual = system.solve(sums.targets)
+        rest = None
+        if loo:
+
+            def left_out(rows: slice, block: np.ndarray) -> np.ndarray:
+                F = features.of_block(block) - sums.mean
+                h = self._weight(rows, len(F)) * (1.0 / sums.mass + system.bilinear(F, F))
+                return (self._Y[rows] - self._offset - F @ w) / (1.0 - h)[:, None]
+
+            rest = features.kernel.map_rows(self._X, features.landmarks, left_out)
+        view = _view(features, sums, w, self._offset, rest)
+        return (view,), system.report("primal", len(self._Y), residual, len(self.indices), features.rank)
+
+
+class BlockLowRank(LowRankProblem):
+    """AsK-LS with asymmetric Nyström features, for every γ; the source view, then the target view."""
+
+    def __init__(self, kernel: Kernel, X: Any, Y: np.ndarray, *, Z: Any = None, **settings: Any):
+        super().__init__(kernel, X, Y, Z=Z, **settings)
+        self._source, self._target = asymmetric_features(anchored(kernel, X, Z), X, X if Z is None else Z, self.indices)
+        self._sums = self._moments(self._source), self._moments(self._target)
+
+    @property
+    def scale(self) -> float:
+        """The root mean square of the singular values of K̃ ≈ Φ_s Φ_tᵀ: ‖K̃‖² = tr(Φ_sᵀJΦ_s Φ_tᵀJΦ_t)."""
+        s, t = self._sums
+        return float(np.sqrt(max(0.0, (s.gram * t.gram).sum()) / len(self._Y)))
+
+    def at(self, gamma: float, *, loo: bool = False) -> tuple[tuple[LowRankView, ...], LowRankReport]:
+        """Solve for one γ; with ``loo`` leave-one-out residuals, too, for a pass over the samples."""
+        (s, t), source, target, Y, offset = self._sums, self._source, self._target, self._Y, self._offset
+        q, columns = source.rank, self._Y.shape[1]
+        coupling = np.eye(q) / gamma
+        system = _SmallSystem(np.block([[s.gram, coupling], [coupling, t.gram]]), gamma)
+        solution, residual = system.solve(np.vstack([s.targets, t.targets]))
+        w_s, w_t = solution[:q], solution[q:]
+        rest_s = rest_t = None
+        if loo:
+
+            def left_out(rows: slice, block: np.ndarray) -> np.ndarray:
+                F, G = source.of_block(block) - s.mean, target.of_rows(rows) - t.mean
+                weight = self._weight(rows, len(F))
+                first, second = np.hstack([F, np.zeros_like(G)]), np.hstack([np.zeros_like(F), G])
+                keep_s = 1.0 - weight * (1.0 / s.mass + system.bilinear(first, first))
+                keep_t = 1.0 - weight * (1.0 / t.mass + system.bilinear(second, second))
+                cross = weight * system.bilinear(first, second)
+                e_s, e_t = Y[rows] - offset - F @ w_s, Y[rows] - offset - G @ w_t
+                scale = (keep_s * keep_t - cross * cross)[:, None]
+                found = [keep_t[:, None] * e_s + cross[:, None] * e_t, keep_s[:, None] * e_t + cross[:, None] * e_s]
+                return np.hstack(found) / scale
+
+            both = source.kernel.map_rows(self._X, source.landmarks, left_out)
+            rest_s, rest_t = both[:, :columns], both[:, columns:]
+        views = _view(source, s, w_s, offset, rest_s), _view(target, t, w_t, offset, rest_t)
+        return views, system.report("block", len(Y), residual, len(self.indices), q)
 
 
 def _choose(kernel: Kernel, X: Any, Z: Any, count: int | None, landmarks: Any, random_state: Any) -> np.ndarray:
@@ -259,9 +344,7 @@ class _SmallSystem:
         """Return the solutions, refined once, and the largest relative residual."""
         x = self._inverse(B)
         x = x + self._inverse(B - self.M @ x)
-        norms = np.linalg.norm(B, axis=0)
-        rest = np.linalg.norm(B - self.M @ x, axis=0) / np.where(norms > 0.0, norms, 1.0)
-        return x, float(rest.max(initial=0.0))
+        return x, relative(B - self.M @ x, B)
 
     def _inverse(self, B: np.ndarray) -> np.ndarray:
         return self.vectors @ ((self.vectors.T @ B) / self.values[:, None])

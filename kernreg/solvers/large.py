@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernreg.errors import ParameterError
+from kernreg.errors import DataError, ParameterError
 from kernreg.solvers.labels import Problem
+from kernreg.solvers.parameters import default_gammas
 from kernreg.solvers.samples import take
-from kernreg.solvers.strategies import LowRank, Options, approximate, iterate, why
+from kernreg.solvers.strategies import LowRank, LowRankSystem, Options, iterate, why
 from kernreg.solvers.systems import DualSolution
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def fit_large(
     solver.landmarks_, solver.X_fit_ = found.indices, take(solver.X_fit_, found.indices)
     if not leave_one_out:
         solver._unavailable = (
-            "strategy='lowrank' gives them, for one more pass over the samples, where gamma is a sequence: "
+            "strategy='lowrank' gives them, for one more pass over the samples, where gamma is 'loo' or a sequence: "
             f"gamma=[{solver.gamma_:g}]"
         )
     return found.solution, note
@@ -49,28 +50,18 @@ def fit_large(
 def _choose(
     solver: DualSolver, problem: Problem, gamma: float | np.ndarray | None, leave_one_out: bool, options: Options
 ) -> LowRank:
-    """Solve on landmarks, γ chosen by leave-one-out where there is a choice: one solve for each γ."""
-    if gamma is None:
-        raise ParameterError(
-            "gamma='loo' fits its grid to the whole kernel matrix; with strategy='lowrank' give the values to "
-            "choose from, for example gamma=[0.1, 1, 10, 100]"
-        )
-    gammas = np.atleast_1d(np.asarray(gamma, dtype=np.float64))
+    """Solve on landmarks, γ chosen by leave-one-out where there is a choice: one solve and one pass for each γ."""
+    if leave_one_out and len(problem.Y) < 2:
+        raise DataError(f"leave-one-out needs at least 2 samples, and there is {len(problem.Y)}; give more samples")
+    symmetric = solver.requires_symmetric_kernel
+    system = LowRankSystem(symmetric, solver.kernel_, solver.X_fit_, problem.Y, solver._weights, options)
+    gammas = default_gammas(system.scale) if gamma is None else np.atleast_1d(np.asarray(gamma, dtype=np.float64))
     scores = np.full((len(gammas), 2), -np.inf)
     best: tuple[int, LowRank] | None = None
     failure: ParameterError | None = None
     for g, value in enumerate(gammas):
         try:
-            found = approximate(
-                solver.requires_symmetric_kernel,
-                solver.kernel_,
-                solver.X_fit_,
-                problem.Y,
-                float(value),
-                solver._weights,
-                options,
-                leave_one_out,
-            )
+            found = system.at(float(value), leave_one_out)
         except ParameterError as error:  # a pole
             failure = error
             continue

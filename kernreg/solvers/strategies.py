@@ -19,9 +19,9 @@ from kernreg.engine.budget import readable
 from kernreg.errors import ParameterError
 from kernreg.kernels import Kernel
 from kernreg.linalg.iterative import solve_block_iterative, solve_symmetric_iterative
-from kernreg.linalg.lowrank import LowRankView, solve_block_lowrank, solve_symmetric_lowrank
+from kernreg.linalg.lowrank import BlockLowRank, LowRankProblem, SymmetricLowRank
 from kernreg.solvers.progress import progress
-from kernreg.solvers.systems import DualSolution, Views
+from kernreg.solvers.systems import BlockSystem, DualSolution, SymmetricSystem, Views
 
 STRATEGIES = ("auto", "exact", "iterative", "lowrank")
 
@@ -70,7 +70,10 @@ def pick(strategy: str, m: int, *, leave_one_out: bool, exact_only: str = "") ->
     'exact'
     """
     if strategy in ("iterative", "lowrank") and exact_only:
-        raise ParameterError(f"{exact_only} needs strategy='exact', and strategy={strategy!r} was given")
+        raise ParameterError(
+            f"{exact_only} needs strategy='exact', and strategy={strategy!r} was given; use that one, or leave "
+            f"{exact_only} out"
+        )
     if strategy == "iterative" and leave_one_out:
         raise ParameterError(
             "strategy='iterative' gives no leave-one-out values: give gamma as a number, and an ensembler that does "
@@ -113,36 +116,48 @@ def iterate(
         return DualSolution({"source": C, "target": A}, {"source": both[0], "target": both[1]}, found)
 
 
-def approximate(
-    symmetric: bool,
-    kernel: Kernel,
-    X: Any,
-    Y: np.ndarray,
-    gamma: float,
-    weights: np.ndarray | None,
-    options: Options,
-    leave_one_out: bool,
-) -> LowRank:
-    """Solve on landmarks."""
-    settings: dict[str, Any] = {
-        "weights": weights,
-        "n_landmarks": options.n_landmarks,
-        "landmarks": options.landmarks,
-        "random_state": options.random_state,
-        "loo": leave_one_out,
-    }
-    found: dict[str, LowRankView]
-    if symmetric:
-        indices, view, report = solve_symmetric_lowrank(kernel, X, Y, gamma, **settings)
-        found = {"decision": view}
-    else:
-        source, target = X if isinstance(X, tuple) else (X, None)
-        indices, first, second, report = solve_block_lowrank(kernel, source, Y, gamma, Z=target, **settings)
-        found = {"source": first, "target": second}
-    solution = DualSolution(
-        {name: view.coefficients for name, view in found.items()},
-        {name: view.intercept for name, view in found.items()},
-        report,
-    )
-    residuals = {name: view.loo_residuals for name, view in found.items() if view.loo_residuals is not None}
-    return LowRank(indices, solution, residuals or None)
+class LowRankSystem:
+    """The dual system on landmarks: features are made once, then solved with any γ.
+
+    Parameters
+    ----------
+    symmetric : bool
+        LS-SVM, else AsK-LS.
+    kernel, X, Y, weights, options
+        As for `iterate`.
+    """
+
+    def __init__(
+        self, symmetric: bool, kernel: Kernel, X: Any, Y: np.ndarray, weights: np.ndarray | None, options: Options
+    ):
+        settings: dict[str, Any] = {
+            "weights": weights,
+            "n_landmarks": options.n_landmarks,
+            "landmarks": options.landmarks,
+            "random_state": options.random_state,
+        }
+        self._problem: LowRankProblem
+        if symmetric:
+            self._names: tuple[str, ...] = SymmetricSystem.views
+            self._problem = SymmetricLowRank(kernel, X, Y, **settings)
+        else:
+            source, target = X if isinstance(X, tuple) else (X, None)
+            self._names = BlockSystem.views
+            self._problem = BlockLowRank(kernel, source, Y, Z=target, **settings)
+
+    @property
+    def scale(self) -> float:
+        """The root mean square of the singular values of the centred low-rank matrix."""
+        return self._problem.scale
+
+    def at(self, gamma: float, leave_one_out: bool) -> LowRank:
+        """Solve for one γ; raise ParameterError at a pole."""
+        views, report = self._problem.at(gamma, loo=leave_one_out)
+        found = dict(zip(self._names, views, strict=True))
+        solution = DualSolution(
+            {name: view.coefficients for name, view in found.items()},
+            {name: view.intercept for name, view in found.items()},
+            report,
+        )
+        residuals = {name: view.loo_residuals for name, view in found.items() if view.loo_residuals is not None}
+        return LowRank(self._problem.indices, solution, residuals or None)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import kernreg as kr
-from kernreg.errors import AsymmetryError, ParameterError
+from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.kernels.indexed import precomputed
 from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor
 from kernreg.solvers.strategies import pick
@@ -48,7 +48,7 @@ def test_low_rank_with_every_sample_as_landmark_equals_exact(textbook, blobs, na
     for view, values in exact.loo_views_.items():
         textbook.close(again.loo_views_[view], values, 1e-4)
     assert clf.solver_report_.strategy == "lowrank"
-    with pytest.raises(ParameterError, match="gamma is a sequence"):
+    with pytest.raises(ParameterError, match="gamma is 'loo' or a sequence"):
         clf.loo_views_  # noqa: B018 (asking is the test)
 
 
@@ -68,6 +68,33 @@ def test_low_rank_keeps_landmarks_only(blobs):
     assert two.predict(new)[:, 0] == pytest.approx(-two.predict(new)[:, 1])
     with pytest.raises(ParameterError, match="landmarks only"):
         model.signature_  # noqa: B018 (asking is the test)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_grid_of_low_rank_is_that_of_the_matrix_it_stands_for(blobs, name, weighted):
+    X, labels, _ = blobs
+    weights = 0.5 + np.arange(60) % 3 if weighted else None
+    exact = remade(CASES[name], gamma="loo").fit(X, labels, sample_weight=weights)
+    everyone = {"strategy": "lowrank", "landmarks": np.arange(60)}
+    clf = remade(CASES[name], gamma="loo", **everyone).fit(X, labels, sample_weight=weights)
+    np.testing.assert_allclose(clf.loo_path_["gamma"], exact.loo_path_["gamma"], rtol=1e-6)
+    usable = exact.loo_path_["gamma"] < 0.1 * exact.loo_path_["gamma"].max()  # beyond, landmarks lose digits
+    np.testing.assert_allclose(
+        clf.loo_path_["squared_error"][usable], exact.loo_path_["squared_error"][usable], rtol=1e-3
+    )
+
+
+def test_gamma_loo_beyond_the_memory_budget_is_chosen_on_landmarks(blobs):
+    X, labels, new = blobs
+    with kr.config_context(memory=40_000):
+        clf = LSSVC(gamma="loo").fit(X, labels)
+    assert clf.solver_report_.strategy == "lowrank"
+    assert len(clf.loo_path_["gamma"]) == 36
+    assert clf.loo_score_ == clf.loo_path_["score"].max()
+    assert clf.predict(new).shape == (9,)
+    with pytest.raises(DataError, match="at least 2 samples"):
+        LSSVR(strategy="lowrank", gamma="loo").fit(X[:1], X[:1, 0])
 
 
 def test_stacking_on_landmarks(blobs):
@@ -106,7 +133,6 @@ def test_what_a_strategy_cannot_do_is_said(blobs):
     X, labels, _ = blobs
     for params, message in [
         ({"strategy": "iterative", "gamma": "loo"}, "no leave-one-out values"),
-        ({"strategy": "lowrank", "gamma": "loo"}, "give the values to choose from"),
         ({"strategy": "iterative", "multi_class": "one-vs-one"}, "'one-vs-one' needs strategy='exact'"),
         ({"strategy": "iterative", "tol": 0.0}, "tol=0.0 is not accepted"),
         ({"strategy": "iterative", "max_iter": 0}, "max_iter=0 is not accepted"),
