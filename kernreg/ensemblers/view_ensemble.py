@@ -41,6 +41,7 @@ class ViewEnsemble(ClassifierMixin, _BaseComposition, BaseEstimator):
         A spec such as ``"stack(method='logistic')"``, a class or an object.
     learn_from : {"auto", "loo", "folds"}
         What the ensembler is fitted to: leave-one-out views, out-of-fold views, or whichever is there.
+        (``auto`` takes folds where a solver's strategy gives no leave-one-out values.)
     cv : int or splitter
         The folds; a number is stratified, in the order of the samples, with no more folds than the smallest class
         has samples.
@@ -179,7 +180,11 @@ class ViewEnsemble(ClassifierMixin, _BaseComposition, BaseEstimator):
         if self.learn_from == "loo" and not has_loo:
             raise ParameterError(f"{type(model).__name__} has no loo_views_; use learn_from='folds' or 'auto'")
         if has_loo and (self.learn_from == "loo" or not self.prefit):
-            return [model], dict(model.loo_views_), "loo"
+            try:
+                return [model], dict(model.loo_views_), "loo"
+            except ParameterError:  # a strategy without leave-one-out
+                if self.learn_from == "loo":
+                    raise
         if self.prefit:
             return [model], _views_of(model, X), "given"
         return [model], self._out_of_fold(solver, X, y, codes)[1], "folds"

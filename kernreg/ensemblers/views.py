@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.errors import DataError
+from kernreg.solvers.labels import predicted_codes as predicted_codes  # for the other ensemblers, too
 
 Views = dict[str, np.ndarray]
 
@@ -124,14 +125,3 @@ def targets(y: Any, shape: tuple[int, ...]) -> Targets:
             )
         return Targets(np.where(codes[:, None] == np.arange(shape[1]), 1.0, -1.0), classes=True)
     raise DataError(f"y has shape {numbers.shape}, and the views have shape {shape}; the shapes do not go together")
-
-
-def predicted_codes(decision: np.ndarray) -> np.ndarray:
-    """Return class codes: the sign of one decision value, the largest of several.
-
-    >>> predicted_codes(np.array([-0.5, 2.0])).tolist()
-    [0, 1]
-    """
-    if decision.ndim == 2 and decision.shape[1] > 1:
-        return decision.argmax(axis=1)
-    return (decision.ravel() > 0).astype(np.intp)

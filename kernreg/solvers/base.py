@@ -27,6 +27,7 @@ from kernreg.solvers.strategies import STRATEGIES, Options, pick
 from kernreg.solvers.systems import DualSolution, DualSystem, Views
 
 _RESIDUAL_WORTH_A_WARNING = 1e-6
+_LARGEST_KERNEL_VALUE = 1e140
 _SYMMETRY_TOLERANCE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
@@ -160,11 +161,19 @@ class DualSolver(KernelParameters):
         """Return K of the training samples, checked."""
         X = self.X_fit_
         K = self.kernel_(X[0], X[1]) if isinstance(X, tuple) else self.kernel_(X)
-        if not np.isfinite(K.sum()) and not np.isfinite(K).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            suspicious = not np.isfinite(np.linalg.norm(K))
+        if suspicious and not np.isfinite(K).all():
             i, j = (int(number) for number in np.argwhere(~np.isfinite(K))[0])
             raise DataError(
                 f"the kernel {self.kernel_.name!r} is {K[i, j]} between samples {i} and {j}; a kernel is finite on its "
                 "training samples. Check its parameters and the range of the features"
+            )
+        largest = float(np.abs(K).max()) if suspicious else 0.0
+        if largest > _LARGEST_KERNEL_VALUE:
+            raise DataError(
+                f"the kernel {self.kernel_.name!r} is as large as {largest:.3g} on the training samples, and squares "
+                f"of values above {_LARGEST_KERNEL_VALUE:g} overflow. Scale the features, or the kernel"
             )
         if self.requires_symmetric_kernel and not self.kernel_.symmetric:
             self._refuse_asymmetry(K)
@@ -218,10 +227,18 @@ class DualSolver(KernelParameters):
         self.solver_report_ = _worst([solution.report for solution in solutions], note)
         report = self.solver_report_
         self.n_iter_ = max(1, getattr(report, "iterations", 1))
+        cancelled = max(solution.cancelled for solution in solutions)
         if report.strategy == "exact" and report.residual > _RESIDUAL_WORTH_A_WARNING and not report.damped:
             warnings.warn(
                 f"the system is ill-conditioned (condition about {report.condition:.2g}): the relative residual is "
                 f"{report.residual:.2g} at gamma={report.gamma:g}. A smaller gamma regularises more",
+                LinAlgWarning,
+                stacklevel=4,
+            )
+        elif cancelled > _RESIDUAL_WORTH_A_WARNING:
+            warnings.warn(
+                f"gamma={report.gamma:g} is so large for this kernel that coefficients cancel in every decision value, "
+                f"which leaves a relative error of about {cancelled:.2g}. A smaller gamma regularises more",
                 LinAlgWarning,
                 stacklevel=4,
             )

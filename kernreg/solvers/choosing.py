@@ -40,7 +40,7 @@ def choose(
     if excluded.all():
         systems[0].at(float(gammas[0]), on_pole)  # explains the pole
         raise ParameterError(f"every gamma in {gammas.tolist()} is at a pole of one of the problems; try others")
-    best = int(np.lexsort((np.where(excluded, -np.inf, scores[:, 1]), scores[:, 0]))[-1])
+    best = int(np.lexsort((scores[:, 1], scores[:, 0], ~excluded))[-1])  # a pole only where there is nothing else
     solver.gamma_ = float(gammas[best])
     solver.loo_path_ = {"gamma": gammas, "score": scores[:, 0], "squared_error": -scores[:, 1]}
     if at_once >= len(gammas):

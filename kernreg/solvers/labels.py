@@ -55,5 +55,11 @@ def pairwise_votes(decisions: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def predicted_codes(decision: np.ndarray) -> np.ndarray:
-    """Return class numbers from decision values: the sign of a vector, the largest column of a matrix."""
-    return (decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)
+    """Return class codes from decision values: the sign of one value, the largest of several.
+
+    >>> predicted_codes(np.array([-0.5, 2.0])).tolist()
+    [0, 1]
+    """
+    if decision.ndim == 2 and decision.shape[1] > 1:
+        return decision.argmax(axis=1)
+    return (decision.ravel() > 0).astype(np.intp)

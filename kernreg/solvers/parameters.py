@@ -70,9 +70,10 @@ def check_gamma(gamma: Any) -> float | np.ndarray | None:
             return value
     elif isinstance(gamma, list | tuple | np.ndarray) and np.size(gamma):
         try:
-            grid = np.asarray(gamma, dtype=np.float64)
-        except (TypeError, ValueError):
+            grid = np.asarray(gamma)
+        except ValueError:  # ragged
             grid = np.array([np.nan])
+        grid = grid.astype(np.float64) if grid.dtype.kind in "iuf" else np.array([np.nan])
         if grid.ndim == 1 and np.all((grid > 0.0) & (grid < np.inf)) and np.all(np.isfinite(1.0 / grid)):
             return grid
     raise ParameterError(

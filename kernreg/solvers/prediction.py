@@ -63,9 +63,8 @@ class DualClassifier(DualPredictor):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise DataError(
-                f"y has one class only ({self.classes_[0]!r}, {len(y)} samples); a classifier needs at least 2 classes"
-            )
+            (only,) = self.classes_.tolist()
+            raise DataError(f"y has one class only ({only!r}, {len(y)} samples); a classifier needs at least 2 classes")
         return self._split(codes.ravel(), len(self.classes_))
 
     def _split(self, codes: np.ndarray, n_classes: int) -> list[Problem]:

@@ -19,15 +19,21 @@ from kernreg.linalg import (
 )
 
 Views = dict[str, np.ndarray]
+EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
 class DualSolution:
-    """Coefficients (m, C) and intercepts (C,) of each view."""
+    """Coefficients (m, C) and intercepts (C,) of each view.
+
+    ``cancelled`` is what rounding errors of Σ_i a_i k(x, x_i) amount to, relative to the targets: a kernel that hardly
+    varies needs large coefficients that add up to zero.
+    """
 
     coefficients: Views
     intercepts: Views
     report: SolveReport
+    cancelled: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,12 @@ class DualSystem:
         """Return leave-one-out residuals for every γ."""
         raise NotImplementedError
 
+    def _cancelled(self, C: np.ndarray, along: np.ndarray) -> float:
+        """Return the share of rounding errors in decision values, from the mean row (or column) of K."""
+        size = float(np.abs(self.Y).max(initial=0.0))
+        error = EPS * float(np.linalg.norm(along)) * float(np.linalg.norm(C, axis=0).max(initial=0.0))
+        return error / (self.centred.norm * size) if size > 0.0 else 0.0
+
     @property
     def scale(self) -> float:
         """The root mean square of the singular values of K̃."""
@@ -109,7 +121,8 @@ class SymmetricSystem(DualSystem):
 
     def _solution(self, A: np.ndarray, report: SolveReport) -> DualSolution:
         intercept = self.centred.source_intercept(self.Y, A)
-        return DualSolution({"decision": self.centred.coefficients(A)}, {"decision": intercept}, report)
+        coefficients, cancelled = self.centred.coefficients(A), self._cancelled(A, self.centred.left)
+        return DualSolution({"decision": coefficients}, {"decision": intercept}, report, cancelled)
 
 
 class BlockSystem(DualSystem):
@@ -148,4 +161,5 @@ class BlockSystem(DualSystem):
             {"source": centred.coefficients(C), "target": centred.coefficients(A)},
             {"source": centred.source_intercept(self.Y, C), "target": centred.target_intercept(self.Y, A)},
             report,
+            max(self._cancelled(C, centred.left), self._cancelled(A, centred.right)),
         )

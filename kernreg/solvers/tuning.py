@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from kernreg.config import memory_budget
 from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
-from kernreg.errors import ParameterError
+from kernreg.errors import AsymmetryError, ParameterError
 from kernreg.registry import get_registry, parse_spec
+from kernreg.solvers.parameters import check_gamma
 from kernreg.solvers.progress import progress
 
 _SIDE_BY_SIDE = 2500  # samples up to which combinations are tried side by side
@@ -74,16 +76,18 @@ def tune(solver: Any, grid: Mapping[str, Iterable[Any]], X: Any, y: Any, *, samp
     others, gammas = _split(solver, grid)
     combinations = list(ParameterGrid(others))
     found: list[list[dict[str, Any]]] = [[] for _ in combinations]
-    failures: list[Exception] = []
+    failures: list[Exception | None] = [None] * len(combinations)
+    settings = sklearn.get_config()  # of this thread; other threads start with the defaults
     with progress("tune", len(combinations)) as report:
 
         def attempt(number: int) -> None:
-            candidate = clone(solver).set_params(**combinations[number], gamma=gammas)
             try:
-                candidate.fit(X, y, sample_weight=sample_weight)
-                path = candidate.loo_path_
-            except ParameterError as error:  # every γ at a pole, or a kernel parameter out of its domain
-                failures.append(error)
+                with sklearn.config_context(**settings):
+                    candidate = clone(solver).set_params(**combinations[number], gamma=gammas)
+                    path = candidate.fit(X, y, sample_weight=sample_weight).loo_path_
+            # Every γ at a pole, a kernel parameter out of its domain or of another kernel, an asymmetric kernel.
+            except (ParameterError, AsymmetryError) as error:
+                failures[number] = error
                 failed = {"gamma": np.nan, "score": -np.inf, "squared_error": np.inf, "error": str(error)}
                 found[number] = [{**combinations[number], **failed}]
             else:
@@ -97,8 +101,8 @@ def tune(solver: Any, grid: Mapping[str, Iterable[Any]], X: Any, y: Any, *, samp
     rows = [row for rows in found for row in rows]
     usable = [row for row in rows if "error" not in row]
     if not usable:
-        failure = failures[-1]
-        raise ParameterError(f"no combination of the grid could be fitted; the last failure: {failure}") from failure
+        failure = next(error for error in failures if error is not None)
+        raise ParameterError(f"no combination of the grid could be fitted; the first failure: {failure}") from failure
     best = max(usable, key=lambda row: (row["score"], -row["squared_error"]))  # of equals, the first
     params = {name: best[name] for name in (*others, "gamma")}
     estimator = clone(solver).set_params(**params).fit(X, y, sample_weight=sample_weight)
@@ -110,7 +114,7 @@ def _run(attempt: Callable[[int], None], count: int, solver: Any, y: Any) -> Non
 
     The decomposition of one small matrix keeps no more than one core busy; two of them keep two.
     """
-    m = len(y)
+    m = 0 if y is None else len(y)  # without y, fit says what is missing
     together = min(thread_count(), count)
     fits = _MATRICES * together * 8 * m * m <= memory_budget()
     if together > 1 and m <= _SIDE_BY_SIDE and fits and solver.strategy in ("auto", "exact"):
@@ -141,8 +145,9 @@ def _split(solver: Any, grid: Mapping[str, Iterable[Any]]) -> tuple[dict[str, li
             f"grid={grid!r} is not accepted; give a mapping such as {{'kernel__sigma': [0.5, 1, 2], 'gamma': [1, 10]}}"
         )
     known = set(solver.get_params())
-    unknown = [name for name in grid if name not in known]
-    if unknown and not any(name == "kernel" for name in grid):
+    # A kernel in the grid brings its own parameters.
+    unknown = [name for name in grid if name not in known and not ("kernel" in grid and name.startswith("kernel__"))]
+    if unknown:
         raise ParameterError(
             f"{type(solver).__name__} has no parameter {unknown[0]!r}; its parameters are {', '.join(sorted(known))}"
         )
@@ -154,9 +159,12 @@ def _split(solver: Any, grid: Mapping[str, Iterable[Any]]) -> tuple[dict[str, li
         if not rest[name]:
             raise ParameterError(f"grid[{name!r}]={values!r} is not accepted; give a list of values to try")
     gammas = grid.get("gamma", solver.gamma)
-    if isinstance(gammas, int | float | np.number):
-        gammas = [float(gammas)]
-    return rest, gammas if isinstance(gammas, str) else list(gammas)
+    if isinstance(gammas, np.ndarray):
+        gammas = gammas.tolist()
+    if not isinstance(gammas, str):
+        gammas = list(gammas) if isinstance(gammas, Iterable) else [gammas]
+    check_gamma(gammas)  # at once: it is the same for every combination
+    return rest, gammas
 
 
 def _table(rows: list[dict[str, Any]]) -> Any:

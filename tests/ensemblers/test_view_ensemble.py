@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernreg.ensemblers import Stack, ViewEnsemble
 from kernreg.errors import DataError, ParameterError
+from kernreg.solvers import AsKLSClassifier
 
 
 class TwoViews(ClassifierMixin, BaseEstimator):
@@ -190,6 +191,30 @@ def test_solvers_by_spec_are_merged_by_leave_one_out_views():
     assert ensemble.learnt_from_ == {"sne": "loo", "rbf": "loo"}
     assert sorted(ensemble.weights_) == ["rbf", "sne.source", "sne.target"]
     assert ensemble.score(X[1::2], y[1::2]) > 0.9
+
+
+def test_folds_take_the_place_of_leave_one_out_values_a_strategy_does_not_give():
+    X, y = load_iris(return_X_y=True)
+    solvers = [("all", "ls-svm"), ("some", "ls-svm(strategy='lowrank', n_landmarks=30)")]
+    both = ViewEnsemble([*solvers, ("krylov", "ls-svm(strategy='iterative')")], ensembler="stack", cv=3).fit(X, y)
+    assert both.learnt_from_ == {"all": "loo", "some": "folds", "krylov": "folds"}
+    assert both.score(X, y) > 0.9
+    with pytest.raises(ParameterError, match="no leave-one-out values"):
+        ViewEnsemble(solvers[1:], ensembler="stack", learn_from="loo").fit(X, y)
+
+
+def test_pairs_of_source_and_target_samples_are_cut_into_folds_together():
+    X, y = load_iris(return_X_y=True)
+    source, target = X[:, :2], X[:, 2:]
+    solver = AsKLSClassifier(kernel="rbf(sigma=3.0)", gamma=0.01)
+    merged = ViewEnsemble([("only", solver)], ensembler="stack", learn_from="folds", cv=3).fit((source, target), y)
+    views = {name: np.empty((150, 3)) for name in ("source", "target")}
+    for train, test in StratifiedKFold(3).split(X, y):
+        model = clone(solver).fit((source[train], target[train]), y[train])
+        for name, values in model.decision_views((source[test], target[test])).items():
+            views[name][test] = values
+    for name, weights in Stack().fit(views, y).weights_.items():
+        np.testing.assert_allclose(merged.weights_[f"only.{name}"], weights, rtol=1e-6)
 
 
 @parametrize_with_checks(

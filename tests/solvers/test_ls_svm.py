@@ -3,13 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.linalg import LinAlgWarning
 
 import kernreg as kr
 from kernreg import kernel
 from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.kernels.builtin import linear, rbf, tl1
 from kernreg.kernels.indexed import precomputed
-from kernreg.solvers import LSSVC, LSSVR
+from kernreg.solvers import LSSVC, LSSVR, AsKLSRegressor
 
 KERNELS = {"definite": "rbf(sigma=2.0)", "indefinite": "tl1(rho=2.8)"}
 
@@ -210,6 +211,8 @@ def test_pole_of_an_indefinite_kernel_is_named(blobs):
         ({"gamma": []}, "not accepted"),
         ({"gamma": [1.0, -1.0]}, "not accepted"),
         ({"gamma": True}, "not accepted"),
+        ({"gamma": [True]}, "not accepted"),
+        ({"gamma": ["1", "2"]}, "not accepted"),
         ({"strategy": "fast"}, "strategy='fast' is not accepted; give 'auto' or 'exact' or 'iterative' or 'lowrank'"),
         ({"multi_class": "ovr"}, "'one-vs-rest' or 'one-vs-one'"),
         ({"kernel": "rbf(sigma=-1)"}, "sigma"),
@@ -273,6 +276,22 @@ def test_huge_gamma_interpolates_or_says_that_it_cannot(blobs):
     np.testing.assert_allclose(close_fit.predict(X), y, atol=1e-8)
     with pytest.raises(ParameterError, match="cannot be told from"):
         LSSVR(kernel=linear(), gamma=1e300).fit(np.repeat(X, 2, axis=0), np.arange(120.0))
+
+
+@pytest.mark.parametrize("solver", [LSSVR, AsKLSRegressor])
+def test_huge_gamma_of_a_constant_kernel_is_said_to_cancel(solver):
+    y = np.sin(np.arange(40.0))
+    model = solver(kernel=precomputed(K=np.full((40, 40), 2.0)), gamma=1e12)
+    with pytest.warns(LinAlgWarning, match="coefficients cancel"):
+        model.fit(np.arange(40), y)
+
+
+@pytest.mark.parametrize("solver", [LSSVR, AsKLSRegressor])
+def test_kernel_values_that_overflow_are_refused(solver):
+    K = np.random.default_rng(0).normal(size=(40, 40))
+    with pytest.raises(DataError, match=r"as large as .*e\+300.* overflow"):
+        solver(kernel=precomputed(K=1e300 * (K + K.T))).fit(np.arange(40), np.arange(40.0))
+    assert np.isfinite(solver(kernel=precomputed(K=1e100 * (K @ K.T))).fit(np.arange(40), K[0]).predict([1])).all()
 
 
 @kernel(of="blocks", symmetric=True)

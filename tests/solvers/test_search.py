@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -106,6 +107,75 @@ def test_tune_passes_over_poles_and_says_when_nothing_is_left(blobs):
         tune(solver, {"gamma": [1.0]}, np.arange(60), labels)
 
 
+def test_tune_passes_over_combinations_that_cannot_be_fitted(blobs):
+    X, labels, _ = blobs
+    grid = {"kernel": ["rbf", "linear", "sne"], "kernel__sigma": [2.0, -1.0], "gamma": [0.1, 1.0]}
+    table = tune(LSSVC(), grid, X, labels).table
+    failed = table[table["gamma"].isna()]
+    assert len(table) == 7
+    assert sorted(failed["kernel"]) == ["linear", "linear", "rbf", "sne", "sne"]
+    reasons = " ".join(failed["error"])
+    for reason in ("linear has no parameter 'sigma'", "sigma=-1.0", "'sne' is asymmetric"):
+        assert reason in reasons
+    with pytest.raises(ParameterError, match=r"first failure.*sigma=-3"):
+        tune(LSSVC(), {"kernel__sigma": [-3.0, -1.0]}, X, labels)
+
+
+def test_tune_side_by_side_gives_the_table_of_one_after_the_other(blobs):
+    X, labels, _ = blobs
+    grid = {"kernel__sigma": [0.5, 1.0, 1.5, 2.0, 3.0], "gamma": np.logspace(-2, 2, 7)}
+    for solver in (LSSVC(), AsKLSClassifier(kernel="sne")):
+        tables = []
+        for threads in (1, 2, 3, 2):
+            with kr.config_context(threads=threads):
+                tables.append(tune(solver, grid, X, labels).table)
+        for table in tables[1:]:
+            np.testing.assert_allclose(table.to_numpy(float), tables[0].to_numpy(float), rtol=1e-10)
+        assert tables[1].equals(tables[2])
+        assert tables[1].equals(tables[3])
+
+
+def test_settings_reach_the_threads_of_tune(blobs):
+    X, labels, _ = blobs
+    seen = set()
+
+    @kr.kernel(of="blocks", symmetric=True)
+    def watching(A, B, sigma=1.0):
+        """exp(-|a - b|²/sigma²)."""
+        seen.add((kr.get_config().memory, sklearn.get_config()["assume_finite"]))
+        return np.exp(-((A[:, None] - B[None]) ** 2).sum(-1) / sigma**2)
+
+    grid = {"kernel__sigma": [1.0, 2.0, 3.0, 4.0]}
+    with kr.config_context(memory=50_000_000, threads=2), sklearn.config_context(assume_finite=True):
+        tune(LSSVC(kernel=watching()), grid, X, labels)
+    assert seen == {(50_000_000, True)}
+
+
+@pytest.mark.parametrize("failure", [ZeroDivisionError, KeyboardInterrupt])
+def test_other_errors_end_tune(blobs, failure):
+    X, labels, _ = blobs
+
+    @kr.kernel(of="blocks", symmetric=True)
+    def failing(A, B, sigma=1.0):
+        """⟨a, b⟩, or an error."""
+        if sigma == 2.0:
+            raise failure
+        return A @ B.T
+
+    with kr.config_context(threads=2), pytest.raises(failure):
+        tune(LSSVC(kernel=failing()), {"kernel__sigma": [1.0, 2.0, 3.0]}, X, labels)
+
+
+@pytest.mark.parametrize(
+    "gamma",
+    [np.float32(0.5), np.array(0.5), (g for g in [0.5]), np.array([0.5], "f4")],
+    ids=["scalar", "0-d", "generator", "array"],
+)
+def test_tune_takes_gamma_in_any_form_of_numbers(blobs, gamma):
+    X, labels, _ = blobs
+    assert tune(LSSVC(), {"gamma": gamma}, X, labels).best_params == {"gamma": 0.5}
+
+
 def test_tune_without_pandas_gives_rows(blobs, monkeypatch):
     X, labels, _ = blobs
     monkeypatch.setitem(sys.modules, "pandas", None)
@@ -130,6 +200,9 @@ def test_tune_draws_no_bar_in_a_pipe(blobs, capsys):
         ({"kernel__sigma": 2.0}, "give a list"),
         ({"kernel__sigma": []}, "give a list"),
         ({"gamma": [0.0]}, "gamma"),
+        ({"gamma": None}, "gamma"),
+        ({"gamma": ["loo"]}, "gamma"),
+        ({"kernel": ["rbf"], "width": [1]}, "no parameter 'width'"),
         ([1, 2], "give a mapping"),
     ],
 )
@@ -137,6 +210,12 @@ def test_tune_refuses_grids_it_cannot_read(blobs, grid, message):
     X, labels, _ = blobs
     with pytest.raises(ParameterError, match=message):
         tune(LSSVC(), grid, X, labels)
+
+
+def test_tune_without_targets_says_so(blobs):
+    X, _, _ = blobs
+    with pytest.raises(ValueError, match="requires y"):
+        tune(LSSVC(), {"kernel__sigma": [1.0, 2.0]}, X, None)
 
 
 def test_tune_refuses_estimators_without_leave_one_out(blobs):
