@@ -1,4 +1,8 @@
-"""Orthonormal bases that grow block by block: what Krylov and randomised decompositions stand on."""
+"""Orthonormal bases that grow block by block: what Krylov and randomised decompositions stand on.
+
+Everything here and in the iterations above it calls the BLAS of numpy, not that of scipy. Where these are two
+libraries, the idle threads of one spin for a while after each call, and take the cores from the other.
+"""
 
 from __future__ import annotations
 
@@ -29,18 +33,19 @@ def qr(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         second = _cholesky_qr(first[0])
         if second is not None:
             return second[0], second[1] @ first[1]
-    Q, R = linalg.qr(W, mode="economic", check_finite=False)
+    Q, R = np.linalg.qr(W)
     return np.asfortranarray(Q), R
 
 
 def _cholesky_qr(W: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    gram = W.T @ W
-    factor, failed = linalg.lapack.dpotrf(gram, lower=0, clean=1)
-    pivots = factor.diagonal()
-    if failed or not pivots.min(initial=np.inf) > _SAFE_RATIO * pivots.max(initial=0.0):
+    try:
+        factor = np.linalg.cholesky(W.T @ W).T
+    except np.linalg.LinAlgError:
         return None
-    # Q = W R⁻¹, which BLAS solves from the right.
-    return linalg.blas.dtrsm(1.0, factor, W, side=1), factor
+    pivots = factor.diagonal()
+    if not pivots.min(initial=np.inf) > _SAFE_RATIO * pivots.max(initial=0.0):
+        return None
+    return (np.linalg.inv(factor).T @ W.T).T, factor
 
 
 def extend(

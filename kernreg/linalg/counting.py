@@ -13,6 +13,10 @@ from kernreg.errors import DataError
 _SAFE = 1e-100, 1e100  # squares of numbers between these can be added up
 
 
+class NotFiniteError(DataError):
+    """A matrix, or a product with it, contains NaN or infinity."""
+
+
 def is_finite(values: np.ndarray) -> bool:
     """Return whether all values are finite: their sum tells, unless it overflows."""
     with np.errstate(invalid="ignore", over="ignore"):
@@ -23,6 +27,14 @@ class Products:
     """A V and AᵀU for a matrix in any form, many columns at once.
 
     Vectors are float64; they are multiplied in the precision of the matrix, which a float32 matrix keeps.
+
+    Parameters
+    ----------
+    A : ndarray, sparse array or LinearOperator
+    symmetric : bool
+        Whether A is symmetric.
+    check : bool
+        Whether its values are looked at; products are, in any case.
 
     Attributes
     ----------
@@ -45,7 +57,7 @@ class Products:
     ([0.0, 1.0], [0.0, 2.0], 2)
     """
 
-    def __init__(self, A: Any, *, symmetric: bool = False):
+    def __init__(self, A: Any, *, symmetric: bool = False, check: bool = True):
         sparse = bool(sp.issparse(A))
         if sparse:
             A = sp.csr_array(A)
@@ -58,8 +70,8 @@ class Products:
         self.dtype = np.dtype(np.float32 if A.dtype == np.float32 else np.float64)
         if not isinstance(A, LinearOperator):
             A = A.astype(self.dtype, copy=False)
-            if not is_finite(A.data if sparse else A):
-                raise DataError("the matrix contains NaN or infinity")
+            if check and not is_finite(A.data if sparse else A):
+                raise NotFiniteError("the matrix contains NaN or infinity")
         self.matrix: Any = A
         self.shape = (int(A.shape[0]), int(A.shape[1]))
         self._symmetric = symmetric
@@ -67,6 +79,13 @@ class Products:
         self._seen = False
         self.factor = 1.0
         self.count = self.passes = 0
+
+    @property
+    def form(self) -> str:
+        """How products are made: ``"array"``, ``"sparse"``, or what an operator says of itself, else ``"products"``."""
+        if isinstance(self.matrix, LinearOperator):
+            return str(getattr(self.matrix, "form", "products"))
+        return "array" if self.held else "sparse"
 
     @property
     def held(self) -> bool:
@@ -104,7 +123,7 @@ class Products:
             found = A @ V
         found = np.asarray(found)
         if not is_finite(found):
-            raise DataError("a product with the matrix contains NaN or infinity")
+            raise NotFiniteError("a product with the matrix contains NaN or infinity")
         return self._scaled(found.astype(np.float64, copy=False))
 
     def _scaled(self, found: np.ndarray) -> np.ndarray:
@@ -113,11 +132,13 @@ class Products:
             self._seen = largest > 0.0
             if self._seen and not _SAFE[0] < largest < _SAFE[1]:
                 self.factor = float(2.0 ** -np.round(np.log2(largest)))
-        return found if self.factor == 1.0 else found * self.factor
+        return found if self.factor == 1.0 else np.multiply(found, self.factor, out=found)
 
-    def dense(self) -> np.ndarray:
-        """Return the matrix, times the factor, as a new C-ordered float64 array."""
+    def dense(self, *, overwrite: bool = False) -> tuple[np.ndarray, bool]:
+        """Return the matrix, times the factor, as a float64 array to work in, and whether it is the matrix itself."""
         if isinstance(self.matrix, LinearOperator):
-            return np.array(self.product(np.eye(self.shape[1])), dtype=np.float64, order="C")
+            return np.array(self.product(np.eye(self.shape[1])), dtype=np.float64, order="C"), False
         A = self.matrix if self.held else self.matrix.toarray()
-        return self._scaled(np.array(A, dtype=np.float64, order="C"))
+        itself = overwrite and self.held and A.dtype == np.float64 and A.flags.c_contiguous and A.flags.writeable
+        D = A if itself else np.array(A, dtype=np.float64, order="C")
+        return self._scaled(D), itself

@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy import linalg
 
 from kernreg.errors import AsymmetryError
 from kernreg.linalg.basis import extend, largest_norm, qr, random_block
@@ -140,7 +139,7 @@ def block_lanczos(product: Map, n: int, k: int, order: str, settings: Settings) 
         require_symmetry(H[m:], scale, settings.asymmetry)
         T[:end, m:end], T[m:end, :m] = H, H[:m].T
         T[m:end, m:end] = 0.5 * (H[m:] + H[m:].T)
-        values, S = linalg.eigh(T[:end, :end], driver="evd", check_finite=False)
+        values, S = np.linalg.eigh(T[:end, :end])
         wanted = ordered(values, order)
         top = wanted[:k]
         scale = max(scale, float(np.abs(values).max()))
@@ -194,7 +193,7 @@ def block_golub_kahan(product: Map, adjoint: Map, shape: tuple[int, int], k: int
         B[m:end, :m] = 0.0
         W = np.asfortranarray(adjoint(U[:, m:end]), dtype=np.float64)
         Q, _, R = extend(W, V[:, :end], min(block, small - end), scale, settings.rng)
-        P, values, S = linalg.svd(B[:end, :end], check_finite=False)
+        P, values, S = np.linalg.svd(B[:end, :end])
         scale = max(scale, float(values[0]))
         rest = np.linalg.norm(R @ P[m:end, :k], axis=0) if len(R) else np.zeros(1)
         residual = max(float(rest.max(initial=0.0)) / scale if scale > 0.0 else 0.0, floor)

@@ -68,6 +68,8 @@ class PartialReport:
         Largest ‖A v - λ v‖ (or ‖Aᵀu - σ v‖, ‖A v - σ u‖), relative to the largest |λ| (σ).
     converged : bool
         Whether that is within the tolerance asked for; with no tolerance, True.
+    form : str
+        How products were made: ``"array"``, ``"sparse"``, ``"products"``, or what an operator says of itself.
     note : str
         Why the method was taken, or was left for another.
     """
@@ -80,6 +82,7 @@ class PartialReport:
     passes: int
     residual: float
     converged: bool = True
+    form: str = "array"
     note: str = ""
 
 
@@ -95,6 +98,7 @@ def eigenpairs(
     definite: bool = False,
     overwrite: bool = False,
     start: np.ndarray | None = None,
+    block: int | None = None,
     callback: Watch | None = None,
 ) -> tuple[np.ndarray, np.ndarray, PartialReport]:
     """Return k eigenpairs of a symmetric matrix, A v = λ v.
@@ -123,6 +127,8 @@ def eigenpairs(
         Whether a float64 array may be used as working memory.
     start : ndarray of shape (n, any), optional
         Directions near the eigenvectors wanted, to start ``"krylov"`` from.
+    block : int, optional
+        Columns that ``"krylov"`` multiplies at once; some more than k by default.
     callback : callable, optional
         Called as ``callback(step, residual / tol)`` by our own iterations.
 
@@ -140,14 +146,14 @@ def eigenpairs(
     >>> values.tolist(), report.method
     ([-5.0, 3.0], 'dense')
     """
-    matrix = Products(A, symmetric=True)
+    matrix = A if isinstance(A, Products) else Products(A, symmetric=True)
     n = matrix.shape[0]
     if matrix.shape[1] != n:
         raise DataError(f"the matrix has shape {matrix.shape}; eigenpairs need a square one. Use singular_triplets")
     _require_choice("method", method, EIGEN_METHODS)
     _require_choice("order", order, ORDERS)
     _require_count(k, n)
-    settings, fixed = _settings(matrix, k, method, tol, max_iter, random_state, start, callback)
+    settings, fixed = _settings(matrix, k, method, tol, max_iter, random_state, start, block, callback)
     chosen, note = _choose(matrix, method, k, vectors=1)
     if chosen in ("arpack", "lobpcg") and (n < 5 * k or k >= n - 1):
         chosen, note = "dense", f"{method} needs more samples for each pair (n = {n}, k = {k}); dense was taken"
@@ -180,6 +186,7 @@ def singular_triplets(
     max_iter: int | None = None,
     random_state: Any = 0,
     start: np.ndarray | None = None,
+    block: int | None = None,
     callback: Watch | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, PartialReport]:
     """Return the k largest singular triplets of a matrix, A v = σ u and Aᵀu = σ v.
@@ -192,7 +199,7 @@ def singular_triplets(
         How many triplets, from 1 to min(n, m).
     method : {"auto", "dense", "krylov", "arpack", "randomized"}
         See the module.
-    tol, max_iter, random_state, callback
+    tol, max_iter, random_state, block, callback
         As in `eigenpairs`.
     start : ndarray of shape (m, any), optional
         Directions near the right singular vectors wanted (left ones, of shape (n, any), where n < m).
@@ -217,7 +224,7 @@ def singular_triplets(
     rows, columns = matrix.shape
     _require_choice("method", method, SINGULAR_METHODS)
     _require_count(k, min(rows, columns))
-    settings, fixed = _settings(matrix, k, method, tol, max_iter, random_state, start, callback)
+    settings, fixed = _settings(matrix, k, method, tol, max_iter, random_state, start, block, callback)
     chosen, note = _choose(matrix, method, k, vectors=2)
     if chosen == "arpack" and k >= min(rows, columns) - 1:
         chosen, note = "dense", f"arpack finds fewer than all triplets (k = {k}); dense was taken"
@@ -255,7 +262,15 @@ def _require_count(k: Any, largest: int) -> None:
 
 
 def _settings(
-    A: Products, k: int, method: str, tol: Any, max_iter: Any, random_state: Any, start: Any, watch: Watch | None
+    A: Products,
+    k: int,
+    method: str,
+    tol: Any,
+    max_iter: Any,
+    random_state: Any,
+    start: Any,
+    block: int | None,
+    watch: Watch | None,
 ) -> tuple[Settings, int | None]:
     """Return how iterations run, and the fixed number of passes of a randomised one that was given no tolerance."""
     if tol is not None and (not isinstance(tol, Real) or not 0.0 < float(tol) < 1.0):
@@ -269,7 +284,7 @@ def _settings(
     goal = max(usual, _ROUNDINGS * A.eps) if tol is None else max(float(tol), _FLOOR * A.eps)
     # The basis may take a quarter of the memory budget.
     fitting = max(1, memory_budget() // (4 * 8 * sum(A.shape)))
-    plain = Settings(goal, 1, generator(random_state), start=start)
+    plain = Settings(goal, 1, generator(random_state), block=block)
     block, columns = plain.sizes(min(A.shape), k)
     if max_iter is None:
         max_iter = 10 * max(A.shape) if method == "arpack" else 300
@@ -308,8 +323,7 @@ def _worthwhile(A: Products, method: str, settings: Settings) -> Settings:
 
 
 def _dense(A: Products, k: int, order: str, overwrite: bool) -> Found:
-    reusable = overwrite and A.held and A.dtype == np.float64 and A.matrix.flags.writeable
-    D = A.matrix if reusable else A.dense()
+    D, itself = A.dense(overwrite=overwrite)
     gap = asymmetry(D)
     if gap > (1e-8 if A.dtype == np.float64 else 1e-4):
         raise AsymmetryError(
@@ -318,14 +332,12 @@ def _dense(A: Products, k: int, order: str, overwrite: bool) -> Found:
         )
     values, vectors = dense_eigenpairs(D, k, order, overwrite=True)
     # The matrix may be gone by now; backward stability of LAPACK is what is left to say then.
-    residual = A.eps
-    if not reusable:
-        residual = _relative(A.product(vectors) - vectors * values, values)
+    residual = A.eps if itself else _relative(A.product(vectors) - vectors * values, values)
     return Found(values, vectors, 0, residual, True)
 
 
 def _dense_triplets(A: Products, k: int) -> Found:
-    U, values, V = linalg.svd(A.dense(), full_matrices=False, overwrite_a=True, check_finite=False)
+    U, values, V = linalg.svd(A.dense()[0], full_matrices=False, overwrite_a=True, check_finite=False)
     left, right = U[:, :k], V[:k].T
     rest = A.adjoint(left) - right * values[:k]
     return Found(values[:k], right, 0, _relative(rest, values), True, left)
@@ -358,4 +370,5 @@ def _report(
             ConvergenceWarning,
             stacklevel=3,
         )
-    return PartialReport(method, A.shape, int(k), found.iterations, A.count, A.passes, found.residual, converged, note)
+    steps, residual = found.iterations, found.residual
+    return PartialReport(method, A.shape, int(k), steps, A.count, A.passes, residual, converged, A.form, note)

@@ -14,13 +14,12 @@ matrix decompositions, SIAM Review 53 (2011), algorithms 4.4 and 5.3.
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
 
 from kernreg.linalg.basis import extend, largest_norm, random_block
 from kernreg.linalg.lanczos import Found, Map, Settings, ordered, require_symmetry
 
 OVERSAMPLING = 10
-POWER_ITERATIONS = 7  # without a tolerance: enough for spectra that halve every few values
+POWER_ITERATIONS = 7  # without a tolerance, each one product with A and one with Aᵀ, as is usual
 
 
 def randomized_eigenpairs(product: Map, n: int, k: int, order: str, settings: Settings, fixed: int | None) -> Found:
@@ -32,7 +31,8 @@ def randomized_eigenpairs(product: Map, n: int, k: int, order: str, settings: Se
         As `block_lanczos` takes them. The iteration finds the largest magnitudes; with ``order="value"`` the largest
         values among them come first.
     fixed : int, optional
-        Do exactly this many iterations; by default as many as the tolerance needs.
+        Do exactly this many power iterations, each two products, and one to begin with; by default as many products as
+        the tolerance needs.
 
     Examples
     --------
@@ -43,13 +43,13 @@ def randomized_eigenpairs(product: Map, n: int, k: int, order: str, settings: Se
     [1.0, 0.5]
     """
     width = min(n, k + max(OVERSAMPLING, k // 2))
-    limit = settings.max_iter if fixed is None else fixed
+    limit = settings.max_iter if fixed is None else 2 * fixed + 1
     Q = random_block(n, width, settings.rng)
     for step in range(1, limit + 1):
         W = product(Q)
         T = Q.T @ W
         require_symmetry(T, largest_norm(W), settings.asymmetry)
-        values, S = linalg.eigh(0.5 * (T + T.T), check_finite=False)
+        values, S = np.linalg.eigh(0.5 * (T + T.T))
         top = ordered(values, order)[:k]
         scale = float(np.abs(values).max(initial=0.0))
         rest = W @ S[:, top] - (Q @ S[:, top]) * values[top]
@@ -68,13 +68,13 @@ def randomized_triplets(
 ) -> Found:
     """Return k singular triplets by subspace iteration with A and Aᵀ in turn; parameters as above."""
     width = min(*shape, k + max(OVERSAMPLING, k // 2))
-    limit = settings.max_iter if fixed is None else fixed
+    limit = settings.max_iter if fixed is None else fixed + 1
     V = random_block(shape[1], width, settings.rng)
     for step in range(1, limit + 1):
         U, R = _orthonormal(product(V), settings.rng)
         W = adjoint(U)
         # Both projections are at hand: A V = U R, and AᵀU = W. Triplets of the first leave a residual in the second.
-        P, values, S = linalg.svd(R, check_finite=False)
+        P, values, S = np.linalg.svd(R)
         rest = W @ P[:, :k] - (V @ S[:k].T) * values[:k]
         scale = float(values.max(initial=0.0))
         residual = float(np.linalg.norm(rest, axis=0).max(initial=0.0)) / scale if scale > 0.0 else 0.0
