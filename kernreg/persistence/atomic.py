@@ -81,13 +81,18 @@ def _complete(file: BufferedRandom, target: Path) -> None:
 
 def _name(file: BufferedRandom, temporary: Path, target: Path) -> None:
     """Give a nameless file its temporary name, by a copy where the system does not allow a link to it."""
+    folder = os.open(temporary.parent, os.O_RDONLY)
     try:
-        os.link(f"/proc/self/fd/{file.fileno()}", temporary, follow_symlinks=True)
+        # With the descriptor of a folder Python calls linkat, which follows the link in /proc; link does not.
+        source = f"/proc/self/fd/{file.fileno()}"
+        os.link(source, temporary.name, dst_dir_fd=folder, follow_symlinks=True)
     except OSError:
         file.seek(0)
         with open(temporary, "x+b") as copy:
             shutil.copyfileobj(file, copy, 1 << 20)
             _complete(copy, target)
+    finally:
+        os.close(folder)
 
 
 def _keep_permissions(descriptor: int, target: Path) -> None:
