@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from kernreg.config import memory_budget
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.linalg.features import Features, Moments, asymmetric_features, symmetric_features
@@ -101,7 +102,7 @@ def solve_symmetric_lowrank(
     definite : bool, optional
         Whether K is positive semi-definite; the kernel's own word by default.
     n_landmarks : int, optional
-        500 by default, or all samples where there are fewer.
+        500 by default, or all samples where there are fewer, and no more than the memory budget has room for.
     landmarks, random_state
         As in `choose_landmarks`.
     loo : bool
@@ -307,7 +308,7 @@ class BlockLowRank(LowRankProblem):
 
 def _choose(kernel: Kernel, X: Any, Z: Any, count: int | None, landmarks: Any, random_state: Any) -> np.ndarray:
     if count is None and isinstance(landmarks, str):
-        count = min(X.shape[0], _DEFAULT_LANDMARKS)
+        count = min(X.shape[0], _DEFAULT_LANDMARKS, max(1, int(np.sqrt(memory_budget() / 64))))  # p × p must fit, too
     return choose_landmarks(kernel, X, count, landmarks, Z=Z, random_state=random_state)
 
 

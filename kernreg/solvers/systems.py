@@ -80,8 +80,8 @@ class DualSystem:
     def _cancelled(self, C: np.ndarray, along: np.ndarray) -> float:
         """Return the share of rounding errors in decision values, from the mean row (or column) of K."""
         size = float(np.abs(self.Y).max(initial=0.0))
-        error = EPS * float(np.linalg.norm(along)) * float(np.linalg.norm(C, axis=0).max(initial=0.0))
-        return error / (self.centred.norm * size) if size > 0.0 else 0.0
+        error = EPS * float((np.abs(along) @ np.abs(C)).max(initial=0.0)) / self.centred.norm
+        return error / size if size > 0.0 else 0.0
 
     @property
     def scale(self) -> float:

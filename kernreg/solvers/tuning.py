@@ -49,7 +49,7 @@ def tune(solver: Any, grid: Mapping[str, Iterable[Any]], X: Any, y: Any, *, samp
 
     Parameters
     ----------
-    solver : estimator or str
+    solver : estimator, class or str
         A solver of kernreg with leave-one-out (``ls-svm``, ``ls-svr``, ``ask-ls``, ``ask-lsr``), or its spec.
     grid : mapping of str to iterable
         Values to try for each parameter, as in a grid search: ``{"kernel__sigma": [0.5, 1, 2], "gamma": [1, 10]}``.
@@ -130,6 +130,8 @@ def _as_solver(solver: Any) -> Any:
     if isinstance(solver, str):
         read = parse_spec(solver)
         solver = get_registry("solver").get(read.name)(*read.args, **read.kwargs)
+    elif isinstance(solver, type):
+        solver = solver()
     if not hasattr(type(solver), "loo_views_") or "gamma" not in solver.get_params(deep=False):
         raise ParameterError(
             f"{type(solver).__name__} has no exact leave-one-out to tune by; tune takes 'ls-svm', 'ls-svr', 'ask-ls' "

@@ -162,11 +162,13 @@ def test_float32_is_kept(blobs):
     )
 
 
-def test_sparse_input_gives_what_dense_input_gives(textbook, blobs):
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+def test_sparse_input_gives_what_dense_input_gives(textbook, blobs, form):
     X, labels, new = blobs
     X, new = np.where(X > 0.5, X, 0.0), np.where(new > 0.5, new, 0.0)
     dense = LSSVC().fit(X, labels).decision_function(new)
-    textbook.close(LSSVC().fit(sp.csr_array(X), labels).decision_function(sp.csr_array(new)), dense)
+    sparse = LSSVC().fit(sp.csr_array(X).asformat(form), labels).decision_function(sp.csr_array(new).asformat(form))
+    textbook.close(sparse, dense)
 
 
 def test_held_matrix_with_sample_indices(textbook, blobs):
@@ -281,9 +283,12 @@ def test_huge_gamma_interpolates_or_says_that_it_cannot(blobs):
 @pytest.mark.parametrize("solver", [LSSVR, AsKLSRegressor])
 def test_huge_gamma_of_a_constant_kernel_is_said_to_cancel(solver):
     y = np.sin(np.arange(40.0))
-    model = solver(kernel=precomputed(K=np.full((40, 40), 2.0)), gamma=1e12)
-    with pytest.warns(LinAlgWarning, match="coefficients cancel"):
-        model.fit(np.arange(40), y)
+    kernel = precomputed(K=np.full((40, 40), 2.0))
+    for gamma in (1e12, 1e300):
+        with pytest.warns(LinAlgWarning, match="coefficients cancel"):
+            solver(kernel=kernel, gamma=gamma).fit(np.arange(40), y)
+    fine = solver(kernel=kernel, gamma=1e6).fit(np.arange(40), y)
+    np.testing.assert_allclose(fine.predict([3]), y.mean(), atol=1e-6)
 
 
 @pytest.mark.parametrize("solver", [LSSVR, AsKLSRegressor])

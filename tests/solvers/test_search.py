@@ -72,7 +72,7 @@ def test_tune_finds_the_best_of_the_table(blobs):
     X, labels, new = blobs
     pd = pytest.importorskip("pandas")
     grid = {"kernel__sigma": [0.5, 1.0, 2.0], "gamma": [0.1, 1.0, 10.0]}
-    for solver in (LSSVC(kernel="rbf"), AsKLSClassifier(kernel="sne"), "ls-svm(kernel='rbf')"):
+    for solver in (LSSVC(kernel="rbf"), AsKLSClassifier(kernel="sne"), "ls-svm(kernel='rbf')", LSSVC):
         result = tune(solver, grid, X, labels)
         assert isinstance(result.table, pd.DataFrame)
         assert len(result.table) == 9
