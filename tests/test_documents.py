@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import doctest
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from sklearn.datasets import load_iris
 
 from kernreg import registry
-from kernreg.cli.app import COMMANDS
+from kernreg.cli.app import COMMANDS, application
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 
+CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TOML = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^(?: {4}|\| `)kernreg ([a-z-]+)", re.MULTILINE)
 
@@ -34,6 +39,27 @@ def test_the_python_of_a_document_runs(document):
                 # Blank lines first, so that a traceback names the line of the document.
                 exec(compile("\n" * line + code, str(document), "exec"), namespace)
     assert runner.failures == 0
+
+
+def test_the_session_of_the_command_line_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = load_iris()
+    rows = zip(found.data.tolist(), found.target_names[found.target].tolist(), strict=True)
+    lines = ["sepal length,sepal width,petal length,petal width,species"]
+    lines += [",".join([*map(str, values), species]) for values, species in rows]
+    (tmp_path / "iris.csv").write_text("\n".join(lines) + "\n")
+    text = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+    (tmp_path / "chain.toml").write_text(TOML.findall(text)[0])
+    commands = 0
+    for session in CONSOLE.findall(text):
+        for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
+            command, _, expected = part.partition("\n")
+            result = CliRunner().invoke(application, shlex.split(command)[1:], prog_name="kernreg")
+            assert result.exit_code == 0, (command, result.output)
+            flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+            assert doctest.OutputChecker().check_output(expected, result.stdout, flags), (command, result.stdout)
+            commands += 1
+    assert commands >= 8
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

@@ -15,6 +15,15 @@ from kernreg.errors import KernregError
 
 #: Name of the command: its module, and its line in ``kernreg --help`` (shown without importing the module).
 COMMANDS = {
+    "fit": ("kernreg.cli.fit", "Fit a solver to a table and write the model."),
+    "predict": ("kernreg.cli.predict", "What a model predicts for new samples."),
+    "evaluate": ("kernreg.cli.evaluate", "Solvers and kernels side by side, cross-validated."),
+    "tune": ("kernreg.cli.tune", "Choose parameters by exact leave-one-out."),
+    "embed": ("kernreg.cli.embed", "Coordinates or a picture by kernel PCA or SVD."),
+    "bicluster": ("kernreg.cli.bicluster", "Groups of rows and columns of a data matrix."),
+    "gram": ("kernreg.cli.gram", "Write a kernel matrix for other tools."),
+    "run": ("kernreg.cli.run", "Fit the chain described in a file."),
+    "show": ("kernreg.cli.show", "Tell what is in a model file."),
     "list": ("kernreg.cli.list", "List kernels, solvers, ensemblers and engines."),
     "info": ("kernreg.cli.info", "Tell all about one of them."),
     "doctor": ("kernreg.cli.doctor", "Look for problems: versions, threads, BLAS, cache, plugins."),
@@ -60,4 +69,4 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(kernreg.__version__, prog_name="kernreg", message="%(prog)s %(version)s")
 def application() -> None:
-    """Kernels as one line of mathematics: what is installed, whether it works, how to add more."""
+    """Kernel methods on tables and graphs; what is installed, whether it works, how to add more."""

@@ -2,7 +2,15 @@
 
     ls_svm.py      LSSVC, LSSVR: least squares support vector machines, symmetric kernels
     ask_ls.py      AsKLSClassifier, AsKLSRegressor: any kernel, two views
+    kpca.py        KernelPCA: symmetric kernels, definite or not, with
+    decomposing.py   what decompositions share
+    ksvd.py        KernelSVD: kernels between two sample sets, with
+    coupled.py       their decomposition, sides.py what is seen of both sides
+    compatibility.py, learned_compatibility.py, heads.py, kernel_gradients.py   samples of different dimension
     scg_ldk.py     SCGLDK: a kernel learned from labels or pairs, in closed form
+    scg_osk.py     SCGOSK: weights of a graph's eigenvectors learned from labels or pairs, with
+    neighbour_graph.py   graphs and their smoothest eigenvectors
+    ordered_weights.py   the linear program
     kernel_learner.py    what kernel learners share
     side_information.py  what labels, pairs or a matrix say about pairs of samples: for kernel learners
     label_codes.py       labels of any type, some of them missing
@@ -23,9 +31,24 @@ May import: everything up to linalg. An ensembler is found by name, through the 
 """
 
 from kernreg.solvers.ask_ls import AsKLSClassifier, AsKLSRegressor
+from kernreg.solvers.kpca import KernelPCA
+from kernreg.solvers.ksvd import KernelSVD
 from kernreg.solvers.ls_svm import LSSVC, LSSVR
 from kernreg.solvers.scg_ldk import SCGLDK
+from kernreg.solvers.scg_osk import SCGOSK
 from kernreg.solvers.side_information import SideInformation
 from kernreg.solvers.tuning import TuneResult, tune
 
-__all__ = ["LSSVC", "LSSVR", "SCGLDK", "AsKLSClassifier", "AsKLSRegressor", "SideInformation", "TuneResult", "tune"]
+__all__ = [
+    "LSSVC",
+    "LSSVR",
+    "SCGLDK",
+    "SCGOSK",
+    "AsKLSClassifier",
+    "AsKLSRegressor",
+    "KernelPCA",
+    "KernelSVD",
+    "SideInformation",
+    "TuneResult",
+    "tune",
+]

@@ -1,0 +1,78 @@
+"""``kernreg embed``: kernel PCA or SVD of a table, as coordinates or as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from kernreg.cli.options import data_argument, kernel_option, output_option, target_option, write_table
+from kernreg.cli.output import console
+from kernreg.errors import ParameterError
+
+_PICTURES = {".png", ".svg", ".pdf"}
+
+
+@click.command("embed")
+@data_argument
+@target_option
+@click.option(
+    "--solver", "-s", metavar="SPEC", default="kpca(n_components=2)", show_default=True, help="kpca, ksvd, nystrom."
+)
+@kernel_option
+@output_option("A CSV file, or a picture (.png, .svg, .pdf); CSV on standard output by default.")
+def command(data: Path, target: str | None, solver: str, kernel: str | None, output: Path | None) -> None:
+    """Write the coordinates of the samples in DATA, or draw them.
+
+    The target, if there is one, is left out of the features; it colours the picture.
+
+    \b
+    kernreg embed iris.csv -t species -s "ksvd(n_components=2)" -k "sne(sigma=2)" -o iris.png
+    """
+    from kernreg.factory import make_solver
+    from kernreg.io import read_samples
+
+    estimator: Any = make_solver(solver)
+    if not hasattr(estimator, "transform"):
+        raise ParameterError(f"{solver!r} gives no coordinates; use 'kpca', 'ksvd' or 'nystrom'")
+    if kernel is not None:
+        estimator.set_params(kernel=kernel)
+    samples = read_samples(data, target=target)
+    estimator.fit(samples.X)
+    left = np.asarray(estimator.transform(samples.X))
+    sides = {"left": left}
+    if hasattr(estimator, "transform_right"):
+        sides["right"] = np.asarray(estimator.transform_right(samples.X))
+    if output is not None and output.suffix.lower() in _PICTURES:
+        _draw(sides, samples.y, output)
+        console().print(f"written to {output}")
+        return
+    names = [name if len(sides) > 1 else "component" for name in sides]
+    header = [
+        f"{name}{number}" for name, side in zip(names, sides.values(), strict=True) for number in range(side.shape[1])
+    ]
+    columns = np.hstack(list(sides.values()))
+    rows: Any = columns.tolist()
+    if samples.y is not None:
+        header, rows = (
+            [*header, str(target)],
+            [[*row, label] for row, label in zip(rows, samples.y.tolist(), strict=True)],
+        )
+    write_table(header, rows, output)
+
+
+def _draw(sides: dict[str, np.ndarray], y: Any, output: Path) -> None:
+    from kernreg.persistence import replacing
+    from kernreg.plotting import EmbeddingDisplay
+    from kernreg.plotting.base import pyplot
+
+    if next(iter(sides.values())).shape[1] < 2:
+        raise ParameterError("a picture needs at least two components; use n_components=2")
+    plt = pyplot()
+    right = sides.get("right")
+    display = EmbeddingDisplay(sides["left"], right, left_labels=y, right_labels=None if right is None else y).plot()
+    with replacing(output) as file:
+        display.figure_.savefig(file, format=output.suffix[1:].lower(), dpi=150)
+    plt.close(display.figure_)

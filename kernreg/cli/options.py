@@ -1,0 +1,125 @@
+"""What the commands that work on data share: options, samples, estimators, and where results go."""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from kernreg.errors import DataError, ParameterError
+
+#: Words on the command line for the same thing everywhere.
+data_argument = click.argument("data", type=click.Path(path_type=Path))
+json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")
+kernel_option = click.option("--kernel", "-k", metavar="SPEC", help="A kernel, for example 'rbf(sigma=2.0)'.")
+seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Of whatever is random.")
+
+
+target_option = click.option("--target", "-t", metavar="COLUMN", help="The column that holds classes or values.")
+
+
+def output_option(what: str, required: bool = False) -> Callable[[Any], Any]:
+    """The file to write."""
+    return click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=True), required=required, help=what)
+
+
+def read_labelled(path: Path, target: str | None) -> tuple[Any, np.ndarray, list[str] | None]:
+    """Return features, targets and names of the features; formats that hold targets need none named."""
+    from kernreg.io import read_samples
+
+    samples = read_samples(path, target=target)
+    if samples.y is None:
+        known = "" if samples.names is None else f": {', '.join(samples.names)}"
+        raise DataError(f"which column of {path} is to be predicted? Name it with --target{known}")
+    return samples.X, samples.y, samples.names
+
+
+def task_of(y: np.ndarray) -> str:
+    """Return ``"classification"`` or ``"regression"``: text and few whole numbers are classes."""
+    if y.dtype.kind not in "fiu":
+        return "classification"
+    values = np.unique(y)
+    whole = bool(np.all(values == np.round(values)))
+    return "classification" if whole and len(values) <= max(20, len(y) // 50) and len(values) < len(y) else "regression"
+
+
+def make_predictor(spec: str, kernel: str | None) -> Any:
+    """Return a solver from its spec, with the kernel where one is given beside it."""
+    from kernreg.chain.steps import PREDICTOR, own_kernel, role_of
+    from kernreg.factory import make_solver
+
+    solver = make_solver(spec)
+    if role_of(solver) != PREDICTOR:
+        raise ParameterError(
+            f"{spec!r} predicts nothing; give a solver such as 'ls-svm' or 'ask-ls' (or several steps in a file: "
+            "kernreg run chain.toml)"
+        )
+    if kernel is not None:
+        if own_kernel(solver) is not None:
+            raise ParameterError(
+                f"{spec!r} has a kernel of its own, and --kernel {kernel!r} is given beside it; give one"
+            )
+        solver.kernel = kernel
+    return solver
+
+
+def check_task(solver: Any, y: np.ndarray) -> None:
+    """Refuse a classifier for real numbers and a regression for text, and name the solver to use."""
+    from sklearn.base import is_classifier, is_regressor
+
+    name = type(solver).__name__
+    if is_classifier(solver) and y.dtype.kind == "f" and not np.all(y == np.round(y)):
+        raise DataError(f"the target holds real numbers, and {name} predicts classes; use 'ls-svr' or 'ask-lsr'")
+    if is_regressor(solver) and y.dtype.kind not in "fiu":
+        raise DataError(f"the target holds text, and {name} predicts numbers; use 'ls-svm' or 'ask-ls'")
+
+
+@contextmanager
+def without_name_warnings() -> Iterator[None]:
+    """Models made here know the names of features; samples come as arrays whose columns were put in order by name."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        yield
+
+
+def remember_names(model: Any, names: Sequence[str] | None) -> None:
+    """Keep the names of the features in the model, as scikit-learn does for data frames."""
+    if names is not None:
+        model.feature_names_in_ = np.asarray(list(names), dtype=object)
+
+
+def write_table(header: Sequence[str], rows: Iterable[Sequence[Any]], path: Path | None) -> None:
+    """Write CSV to a file, whole or not at all, or to standard output."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow([repr(float(value)) if isinstance(value, float | np.floating) else value for value in row])
+    if path is None:
+        click.echo(text.getvalue(), nl=False)
+        return
+    from kernreg.persistence import replacing
+
+    with replacing(path) as file:
+        file.write(text.getvalue().encode())
+
+
+def report_score(model: Any) -> dict[str, Any]:
+    """Return what a fitted solver says of itself: leave-one-out score, γ, what ran."""
+    found: dict[str, Any] = {}
+    if hasattr(model, "gamma_"):
+        found["gamma"] = float(model.gamma_)
+    if hasattr(type(model), "loo_score_"):
+        with suppress(ParameterError, DataError):  # an iterative fit, or one sample
+            found["loo_score"] = float(model.loo_score_)
+    if hasattr(model, "solver_report_"):
+        report = model.solver_report_
+        found["strategy"], found["residual"] = report.strategy, float(report.residual)
+    return found

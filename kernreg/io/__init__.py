@@ -1,0 +1,13 @@
+"""Samples from files, for the command line and for scripts.
+
+    samples.py   read_samples: one function for every format, chosen by suffix
+    delimited.py CSV and other delimited text
+    arrays.py    NPZ, NPY, Parquet, svmlight
+    graphs.py    edge lists, Matrix Market
+
+What cannot be read is refused with file, line and column. Nothing is filled in, dropped or converted silently.
+"""
+
+from kernreg.io.samples import FORMATS, Samples, read_samples
+
+__all__ = ["FORMATS", "Samples", "read_samples"]

@@ -1,0 +1,109 @@
+"""One function for every format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernreg.errors import DataError
+from kernreg.io.arrays import read_npy, read_npz, read_parquet, read_svmlight
+from kernreg.io.delimited import read_delimited
+from kernreg.io.graphs import read_edges, read_matrix_market
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples in rows, with what the file says of them.
+
+    Attributes
+    ----------
+    X : ndarray or CSR of shape (n, d)
+    y : ndarray of shape (n,) or None
+        The targets, where one was named or the format has them: text, whole numbers or real ones, as in the file.
+    names : list of str or None
+        Of the columns of X, where the file has them.
+    """
+
+    X: Any
+    y: np.ndarray | None = None
+    names: list[str] | None = None
+
+
+#: Format names, with the suffixes by which they are known and the function that reads them.
+FORMATS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+    "csv": ((".csv", ".tsv", ".txt", ".data"), read_delimited),
+    "npz": ((".npz",), read_npz),
+    "npy": ((".npy",), read_npy),
+    "parquet": ((".parquet", ".pq"), read_parquet),
+    "svmlight": ((".svm", ".svmlight", ".libsvm"), read_svmlight),
+    "edges": ((".edges", ".edgelist", ".cites"), read_edges),
+    "mtx": ((".mtx",), read_matrix_market),
+}
+
+
+def read_samples(
+    path: str | Path, target: str | None = None, columns: Sequence[str] | None = None, format: str | None = None
+) -> Samples:
+    """Return the samples in a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The suffix says the format: see `FORMATS`. A file that ends in ``.gz`` is unpacked (text formats).
+    target : str, optional
+        The column that holds the targets; of an NPZ file, the array. Formats that keep targets apart (svmlight, NPZ
+        with an array ``y``) need none.
+    columns : sequence of str, optional
+        The columns to take as features, in this order; all but the target by default.
+    format : str, optional
+        One of `FORMATS`, where the suffix does not say it.
+
+    Returns
+    -------
+    Samples
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, naming it, and for text the line and the column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "two.csv"
+    >>> _ = path.write_text(chr(10).join(["height,weight,who", "1.5,60,ann", "1.7,70,bob"]))
+    >>> samples = read_samples(path, target="who")
+    >>> samples.X.tolist(), samples.y.tolist(), samples.names
+    ([[1.5, 60.0], [1.7, 70.0]], ['ann', 'bob'], ['height', 'weight'])
+    """
+    path = Path(path)
+    kind = _format(path, format)
+    try:
+        X, y, names = FORMATS[kind][1](path, target, None if columns is None else list(columns))
+    except FileNotFoundError as error:
+        raise DataError(f"there is no file {path}") from error
+    except IsADirectoryError as error:
+        raise DataError(f"{path} is a folder; give a file") from error
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    if X.shape[0] == 0:
+        raise DataError(f"{path} holds no samples")
+    return Samples(X, y, names)
+
+
+def _format(path: Path, given: str | None) -> str:
+    if given is not None:
+        if given not in FORMATS:
+            raise DataError(f"there is no format {given!r}; there are {', '.join(FORMATS)}")
+        return given
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    suffix = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else (suffixes[-1] if suffixes else "")
+    for name, (known, _) in FORMATS.items():
+        if suffix in known:
+            return name
+    listed = ", ".join(suffix for known, _ in FORMATS.values() for suffix in known)
+    raise DataError(f"{path} has the suffix {suffix!r}, which says no format; known are {listed}")

@@ -1,0 +1,268 @@
+"""SCG-OSK: weights of a graph's smoothest eigenvectors, decreasing, that make a kernel smooth over labels or pairs.
+
+With the eigenvectors v_1, …, v_r of the normalised Laplacian of a neighbourhood graph, smoothest first and without the
+trivial one of each connected component (with it the optimum is a kernel that is nearly constant), and the normalised
+Laplacian S of the supervised complete graph (`side_information`)::
+
+    K = Σ_i μ_i v_i v_iᵀ        min_μ  ⟨K, S⟩ = Σ_i c_i μ_i,  c_i = v_i'S v_i        μ_1 ≥ … ≥ μ_r ≥ 0,  Σ_i μ_i = 1
+
+a linear program. Without further constraints its vertices are (1/k, …, 1/k, 0, …, 0), and the best k minimises the mean
+of c_1, …, c_k. New samples get the Nyström extension of the eigenvectors (`kernels.extended`).
+
+Pan, Chen, Chen & Xu, Efficient learning of supervised kernels with a graph-based loss function, Information Sciences
+370-371 (2016), section 5.1. Zhu, Kandola, Ghahramani & Lafferty, Nonparametric transforms of graph kernels for
+semi-supervised learning, NIPS 2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from kernreg.errors import DataError, ParameterError
+from kernreg.kernels.extended import neighbour_spectrum
+from kernreg.linalg.partial import PartialReport
+from kernreg.solvers.kernel_learner import KernelLearner
+from kernreg.solvers.neighbour_graph import (
+    EIGEN_SOLVERS,
+    NeighbourGraph,
+    component_contrasts,
+    given_graph,
+    neighbour_graph,
+    smoothest,
+)
+from kernreg.solvers.ordered_weights import OrderedWeights, best_vertex, ordered_program
+from kernreg.solvers.parameters import check_choice
+from kernreg.solvers.side_information import SideInformation
+
+_DEFAULT_COMPONENTS = 200
+
+
+@dataclass(frozen=True)
+class GraphReport:
+    """How a kernel was learned on a graph.
+
+    Attributes
+    ----------
+    method : {"lp", "vertex"}
+    status : str
+        ``"optimal"``, or ``"stopped"`` where the linear program ended short of its tolerance.
+    objective : float
+        The scg-loss ⟨K, S⟩ reached.
+    components : int
+        Eigenvectors the weights were chosen for.
+    positive : int
+        Those with a positive weight.
+    n_connected : int
+        Connected components of the graph.
+    program : OrderedWeights
+        Weights, duals, gap.
+    eigen : PartialReport or None
+        How the eigenvectors were found; None where those of the components were all that was asked for.
+    note : str
+    """
+
+    method: str
+    status: str
+    objective: float
+    components: int
+    positive: int
+    n_connected: int
+    program: OrderedWeights
+    eigen: PartialReport | None
+    note: str = ""
+
+
+class SCGOSK(KernelLearner):
+    """Learn a kernel of a neighbourhood graph from labels or pairs.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Each sample is joined with this many nearest ones (and with those it is a nearest one of), weights 0 and 1.
+    n_components : int, optional
+        How many eigenvectors r, smoothest first; 200 by default, or all there are.
+    trivial : {"components", "constant"}
+        Which eigenvectors are left out: the trivial one of every connected component, or D^(1/2) 1 only, so that what
+        tells the components apart comes first. The same where the graph is connected.
+    graph : array or sparse matrix of shape (n, n), optional
+        The graph, symmetric weights, instead of neighbours. The kernel then has values for the samples of the graph
+        only: mark new ones as unlabelled and learn with them.
+    method : {"lp", "vertex"}
+        The linear program, or its best vertex in closed form; the latter takes no constraints.
+    constraints : mapping, optional
+        Further constraints on the weights: ``"G"`` and ``"h"`` for G μ ≤ h, ``"A"`` and ``"b"`` for A μ = b.
+    unlabelled : object
+        The entry of y that marks samples without a label; None stands for missing values.
+    eigen_solver : {"auto", "dense", "krylov", "arpack", "lobpcg", "shift-invert"}
+        How eigenvectors are found; ``auto`` is dense for small graphs, else block Krylov.
+    tol, max_iter : float, int
+        Relative residual of the eigenvectors to reach, and bound on the iterations.
+    random_state : int, Generator or None
+        Of starting vectors.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The learned kernel, ``neighbour-spectrum(…)``: trace one on the training samples, any other sample by Nyström
+        extension of the eigenvectors.
+    weights_, costs_, eigenvalues_ : ndarray of shape (r,)
+        μ, c, and the eigenvalues of the graph's normalised Laplacian, ascending.
+    eigenvectors_ : ndarray of shape (n, r)
+    graph_ : csr_array of shape (n, n)
+    classes_ : ndarray
+        Where labels were given.
+    X_fit_ : array or CSR
+        The training samples.
+    solver_report_ : GraphReport
+        Status, objective, duals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from kernreg.solvers import LSSVC, SCGOSK
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X, known = scale(X), np.where(np.arange(178) % 2 == 0, y, -1)
+    >>> learner = SCGOSK(method="vertex").fit(X, known)
+    >>> labelled = known >= 0
+    >>> model = LSSVC(kernel=learner.kernel_, gamma="loo").fit(X[labelled], y[labelled])
+    >>> bool(model.score(X[~labelled], y[~labelled]) > 0.9)
+    True
+    """
+
+    n_components: Any
+    tol: Any
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        n_components: int | None = None,
+        *,
+        trivial: str = "components",
+        graph: Any = None,
+        method: str = "lp",
+        constraints: Mapping[str, Any] | None = None,
+        unlabelled: Any = -1,
+        eigen_solver: str = "auto",
+        tol: float = 1e-9,
+        max_iter: int | None = None,
+        random_state: Any = 0,
+    ):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.trivial = trivial
+        self.graph = graph
+        self.method = method
+        self.constraints = constraints
+        self.unlabelled = unlabelled
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, side_information: SideInformation | None = None) -> SCGOSK:
+        """Learn the kernel from samples and labels, or from samples and what is known about pairs of them.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, d)
+            Labelled and unlabelled samples.
+        y : array-like of shape (n,), optional
+            Labels, ``unlabelled`` where there is none.
+        side_information : SideInformation, optional
+            Instead of y: ``SideInformation.from_pairs(similar, dissimilar, n)`` or ``from_matrix(T)``.
+        """
+        check_choice("method", self.method, ("lp", "vertex"))
+        check_choice("trivial", self.trivial, ("components", "constant"))
+        check_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
+        if self.method == "vertex" and self.constraints is not None:
+            raise ParameterError("method='vertex' takes no constraints, and some were given; use method='lp'")
+        if not isinstance(self.tol, Real) or not 0.0 < float(self.tol) < 1.0:
+            raise ParameterError(f"tol={self.tol!r} is not accepted; give a number between 0 and 1")
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, reset=True
+        )
+        side = self._check_side(X, y, side_information)
+        graph = neighbour_graph(X, self.n_neighbors) if self.graph is None else given_graph(self.graph, X.shape[0])
+        count = self._count(X.shape[0], graph.n_connected)
+        values, vectors, eigen = self._eigenvectors(graph, count, side)
+        costs = side.quadratic_forms(vectors)
+        program = best_vertex(costs) if self.method == "vertex" else ordered_program(costs, self.constraints)
+        self.X_fit_, self.graph_ = X, graph.weights
+        self.eigenvalues_, self.eigenvectors_, self.costs_, self.weights_ = values, vectors, costs, program.weights
+        used = program.weights > 0.0
+        self.kernel_ = neighbour_spectrum(
+            samples=X,
+            vectors=vectors[:, used],
+            weights=program.weights[used],
+            eigenvalues=1.0 - values[used],
+            degrees=np.where(graph.degrees > 0.0, graph.degrees, 1.0),
+            radii=graph.radii,
+            n_neighbors=graph.n_neighbors,
+        )
+        note = ""
+        if graph.n_connected > 1:
+            note = (
+                f"the graph has {graph.n_connected} connected components; the trivial eigenvector of each is left out"
+            )
+        self.solver_report_ = GraphReport(
+            program.method,
+            program.status,
+            program.objective,
+            count,
+            int(used.sum()),
+            graph.n_connected,
+            program,
+            eigen,
+            note,
+        )
+        return self
+
+    def _eigenvectors(
+        self, graph: NeighbourGraph, count: int, side: SideInformation
+    ) -> tuple[np.ndarray, np.ndarray, PartialReport | None]:
+        contrasts = np.zeros((len(graph.degrees), 0))
+        if self.trivial == "constant" and graph.n_connected > 1:
+            # All have the eigenvalue 0, and any basis would do: the one that the side information orders is taken.
+            basis = component_contrasts(graph)
+            contrasts = basis @ np.linalg.eigh(basis.T @ side.laplacian(basis))[1]
+            contrasts = contrasts[:, :count]
+        rest = count - contrasts.shape[1]
+        if not rest:
+            return np.zeros(count), contrasts, None
+        values, vectors, eigen = smoothest(
+            graph,
+            rest,
+            eigen_solver=self.eigen_solver,
+            tol=float(self.tol),
+            max_iter=self.max_iter,
+            random_state=self.random_state,
+        )
+        return np.concatenate([np.zeros(count - rest), values]), np.hstack([contrasts, vectors]), eigen
+
+    def _count(self, n: int, n_connected: int) -> int:
+        most = n - (n_connected if self.trivial == "components" else 1)
+        if most < 1:
+            raise DataError(
+                f"the graph has {n_connected} connected components of {n} samples, and no eigenvector beside the "
+                "trivial ones; join more samples"
+            )
+        if self.n_components is None:
+            return min(_DEFAULT_COMPONENTS, most)
+        count = int(self.n_components) if isinstance(self.n_components, int | np.integer) else 0
+        if isinstance(self.n_components, bool) or not 1 <= count <= most:
+            raise ParameterError(
+                f"n_components={self.n_components!r} is not accepted; {n} samples in {n_connected} connected "
+                f"component(s) have 1 to {most} eigenvectors that are not trivial"
+            )
+        return count
+
+    def _checked(self, X: Any) -> Any:
+        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
