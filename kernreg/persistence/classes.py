@@ -24,6 +24,7 @@ OWN = {
     "iterative-report": "kernreg.linalg.iterative:IterativeReport",
     "partial-report": "kernreg.linalg.partial:PartialReport",
     "kernel-report": "kernreg.solvers.scg_ldk:KernelReport",
+    "compatibility": "kernreg.solvers.compatibility:Compatibility",
     "learning-report": "kernreg.solvers.learned_compatibility:LearningReport",
 }
 
