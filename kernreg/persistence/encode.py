@@ -227,15 +227,15 @@ def _foreign_class(cls: type) -> str:
 def _foreign_object(value: Any) -> str:
     cls = type(value)
     name = f"{cls.__module__}.{cls.__qualname__}"
-    if isinstance(value, np.ufunc) or (callable(value) and not hasattr(value, "get_params")):
-        return (
-            f"{getattr(value, '__name__', name)!r} is code, which a model file does not hold. Functions of numpy that "
-            "work item by item, and methods such as transform of estimators, can be saved"
-        )
     if name.startswith("sklearn."):
         return (
             f"{name} is a part of scikit-learn that is not an estimator of its public modules. Of a search, save "
             "best_estimator_; a model with such a part goes into a pickle or a skops file"
+        )
+    if isinstance(value, np.ufunc) or (callable(value) and not hasattr(value, "get_params")):
+        return (
+            f"{getattr(value, '__name__', name)!r} is code, which a model file does not hold. Functions of numpy that "
+            "work item by item, and methods such as transform of estimators, can be saved"
         )
     if hasattr(value, "get_params"):
         return (
