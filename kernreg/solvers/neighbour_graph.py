@@ -23,7 +23,7 @@ EIGEN_SOLVERS = ("auto", "dense", "krylov", "arpack", "lobpcg", "shift-invert")
 
 _SHIFT = 1e-3  # of L, which is singular
 _DENSE = 1500  # up to this size LAPACK on the dense matrix is the fastest
-_AWAY = 3.0  # moves the trivial eigenvalues of D^(-1/2) w D^(-1/2) from 1 to -2, below all others
+_AWAY = 3.0  # moves the trivial eigenvalues of a dense D^(-1/2) w D^(-1/2) from 1 to -2, below all others
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,6 @@ class NeighbourGraph:
         size = np.sqrt(np.where(self.degrees > 0.0, self.degrees, 1.0))
         norms = np.sqrt(np.bincount(self.component, size * size))
         return sp.csr_array((size / norms[self.component], (np.arange(n), self.component)))
-
-
-def component_contrasts(graph: NeighbourGraph) -> np.ndarray:
-    """Return an orthonormal basis of what the trivial eigenvectors span beside D^(1/2) 1: which component is which."""
-    trivial = graph.trivial()
-    constant = trivial.T @ np.sqrt(graph.degrees)
-    rotation = np.linalg.qr(np.column_stack([constant, np.eye(len(constant))]))[0]
-    return np.asarray(trivial @ rotation[:, 1:])
 
 
 def neighbour_graph(X: Any, n_neighbors: Any) -> NeighbourGraph:
@@ -178,12 +170,13 @@ def smoothest(
         values = 1.0 + _SHIFT - 1.0 / values
     else:
 
-        def product(V: np.ndarray) -> np.ndarray:
-            return A @ V - _AWAY * (trivial @ (trivial.T @ V))
+        def product(V: np.ndarray) -> np.ndarray:  # (I + A)/2 without the trivial part: eigenvalues from 0 to 1
+            return 0.5 * (A @ V + V) - trivial @ (trivial.T @ V)
 
         operator = LinearOperator((n, n), matvec=product, matmat=product, rmatvec=product, rmatmat=product, dtype=float)
         method = "krylov" if eigen_solver == "auto" else eigen_solver
-        values, vectors, report = eigenpairs(operator, count, method=method, tol=tol, **settings)
+        values, vectors, report = eigenpairs(operator, count, method=method, tol=tol, definite=True, **settings)
+        values = 2.0 * values - 1.0
     return 1.0 - values, vectors, report
 
 

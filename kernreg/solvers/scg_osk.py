@@ -28,14 +28,7 @@ from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.extended import neighbour_spectrum
 from kernreg.linalg.partial import PartialReport
 from kernreg.solvers.kernel_learner import KernelLearner
-from kernreg.solvers.neighbour_graph import (
-    EIGEN_SOLVERS,
-    NeighbourGraph,
-    component_contrasts,
-    given_graph,
-    neighbour_graph,
-    smoothest,
-)
+from kernreg.solvers.neighbour_graph import EIGEN_SOLVERS, given_graph, neighbour_graph, smoothest
 from kernreg.solvers.ordered_weights import OrderedWeights, best_vertex, ordered_program
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.side_information import SideInformation
@@ -62,8 +55,8 @@ class GraphReport:
         Connected components of the graph.
     program : OrderedWeights
         Weights, duals, gap.
-    eigen : PartialReport or None
-        How the eigenvectors were found; None where those of the components were all that was asked for.
+    eigen : PartialReport
+        How the eigenvectors were found.
     note : str
     """
 
@@ -74,7 +67,7 @@ class GraphReport:
     positive: int
     n_connected: int
     program: OrderedWeights
-    eigen: PartialReport | None
+    eigen: PartialReport
     note: str = ""
 
 
@@ -87,9 +80,6 @@ class SCGOSK(KernelLearner):
         Each sample is joined with this many nearest ones (and with those it is a nearest one of), weights 0 and 1.
     n_components : int, optional
         How many eigenvectors r, smoothest first; 200 by default, or all there are.
-    trivial : {"components", "constant"}
-        Which eigenvectors are left out: the trivial one of every connected component, or D^(1/2) 1 only, so that what
-        tells the components apart comes first. The same where the graph is connected.
     graph : array or sparse matrix of shape (n, n), optional
         The graph, symmetric weights, instead of neighbours. The kernel then has values for the samples of the graph
         only: mark new ones as unlabelled and learn with them.
@@ -145,7 +135,6 @@ class SCGOSK(KernelLearner):
         n_neighbors: int = 5,
         n_components: int | None = None,
         *,
-        trivial: str = "components",
         graph: Any = None,
         method: str = "lp",
         constraints: Mapping[str, Any] | None = None,
@@ -157,7 +146,6 @@ class SCGOSK(KernelLearner):
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
-        self.trivial = trivial
         self.graph = graph
         self.method = method
         self.constraints = constraints
@@ -180,7 +168,6 @@ class SCGOSK(KernelLearner):
             Instead of y: ``SideInformation.from_pairs(similar, dissimilar, n)`` or ``from_matrix(T)``.
         """
         check_choice("method", self.method, ("lp", "vertex"))
-        check_choice("trivial", self.trivial, ("components", "constant"))
         check_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
         if self.method == "vertex" and self.constraints is not None:
             raise ParameterError("method='vertex' takes no constraints, and some were given; use method='lp'")
@@ -192,7 +179,14 @@ class SCGOSK(KernelLearner):
         side = self._check_side(X, y, side_information)
         graph = neighbour_graph(X, self.n_neighbors) if self.graph is None else given_graph(self.graph, X.shape[0])
         count = self._count(X.shape[0], graph.n_connected)
-        values, vectors, eigen = self._eigenvectors(graph, count, side)
+        values, vectors, eigen = smoothest(
+            graph,
+            count,
+            eigen_solver=self.eigen_solver,
+            tol=float(self.tol),
+            max_iter=self.max_iter,
+            random_state=self.random_state,
+        )
         costs = side.quadratic_forms(vectors)
         program = best_vertex(costs) if self.method == "vertex" else ordered_program(costs, self.constraints)
         self.X_fit_, self.graph_ = X, graph.weights
@@ -209,9 +203,7 @@ class SCGOSK(KernelLearner):
         )
         note = ""
         if graph.n_connected > 1:
-            note = (
-                f"the graph has {graph.n_connected} connected components; the trivial eigenvector of each is left out"
-            )
+            note = f"the graph has {graph.n_connected} connected components: the kernel does not tell them apart"
         self.solver_report_ = GraphReport(
             program.method,
             program.status,
@@ -225,30 +217,8 @@ class SCGOSK(KernelLearner):
         )
         return self
 
-    def _eigenvectors(
-        self, graph: NeighbourGraph, count: int, side: SideInformation
-    ) -> tuple[np.ndarray, np.ndarray, PartialReport | None]:
-        contrasts = np.zeros((len(graph.degrees), 0))
-        if self.trivial == "constant" and graph.n_connected > 1:
-            # All have the eigenvalue 0, and any basis would do: the one that the side information orders is taken.
-            basis = component_contrasts(graph)
-            contrasts = basis @ np.linalg.eigh(basis.T @ side.laplacian(basis))[1]
-            contrasts = contrasts[:, :count]
-        rest = count - contrasts.shape[1]
-        if not rest:
-            return np.zeros(count), contrasts, None
-        values, vectors, eigen = smoothest(
-            graph,
-            rest,
-            eigen_solver=self.eigen_solver,
-            tol=float(self.tol),
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-        )
-        return np.concatenate([np.zeros(count - rest), values]), np.hstack([contrasts, vectors]), eigen
-
     def _count(self, n: int, n_connected: int) -> int:
-        most = n - (n_connected if self.trivial == "components" else 1)
+        most = n - n_connected
         if most < 1:
             raise DataError(
                 f"the graph has {n_connected} connected components of {n} samples, and no eigenvector beside the "
