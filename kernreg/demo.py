@@ -1,7 +1,8 @@
 """A tour in one minute: ``make demo``, or ``python -m kernreg.demo``.
 
-It shows what scikit-learn does to an asymmetric kernel, fits kernreg's solvers through kernels of plugins, prints a
-table, and saves a picture to ``demo_output/``.
+It shows what scikit-learn does to an asymmetric kernel, fits kernreg's solvers through kernels of plugins, draws the
+two sides of an asymmetric similarity, learns a kernel from few labels in a chain, and keeps the chain in a file. Tables
+are printed, pictures saved to ``demo_output/``.
 """
 
 from __future__ import annotations
@@ -26,13 +27,18 @@ def main() -> None:
     console.rule("[bold]1. An asymmetric kernel in scikit-learn")
     show_mirroring()
     console.rule("[bold]2. A directed graph: direction is the information")
-    graph_rows, K = compare_on_graph()
+    graph_rows, K, kernel, groups = compare_on_graph()
     console.rule("[bold]3. Histograms: how much of x is contained in y")
     histogram_rows = compare_on_digits()
     OUTPUT.mkdir(exist_ok=True)
-    picture = OUTPUT / "demo.png"
-    draw(K, graph_rows, histogram_rows, picture)
-    console.print(f"\nThe picture is in [bold]{picture}[/bold].")
+    console.rule("[bold]4. Two embeddings of one graph, and the poles of gamma")
+    show_two_sides(kernel, groups)
+    console.rule("[bold]5. A kernel learned from few labels, in a chain, in a file")
+    learn_in_a_chain()
+    draw(K, graph_rows, histogram_rows, OUTPUT / "demo.png")
+    console.print(
+        f"\nThe pictures are in [bold]{OUTPUT}[/bold]: {', '.join(sorted(p.name for p in OUTPUT.glob('*.png')))}."
+    )
 
 
 def show_mirroring() -> None:
@@ -64,7 +70,7 @@ def show_mirroring() -> None:
     console.print(table)
 
 
-def compare_on_graph() -> tuple[list[tuple[str, float, float]], np.ndarray]:
+def compare_on_graph() -> tuple[list[tuple[str, float, float]], np.ndarray, Any, np.ndarray]:
     """Four groups of nodes; half of all nodes link at random, so only one direction of a link can be trusted."""
     rng = np.random.default_rng(0)
     n, groups = 1200, 4
@@ -80,7 +86,7 @@ def compare_on_graph() -> tuple[list[tuple[str, float, float]], np.ndarray]:
         "are known."
     )
     K = kernel(np.argsort(y, kind="stable"))
-    return compare(kernel, nodes, y[nodes.ravel()]), K
+    return compare(kernel, nodes, y[nodes.ravel()]), K, kernel, y
 
 
 def compare_on_digits() -> list[tuple[str, float, float]]:
@@ -90,6 +96,85 @@ def compare_on_digits() -> list[tuple[str, float, float]]:
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(X))[:1200]
     return compare(kr.make_kernel("containment"), X[order] + 0.01, y[order])
+
+
+def show_two_sides(graph_kernel: Any, groups: np.ndarray) -> None:
+    """Kernel SVD places every sample twice; the leave-one-out path shows where AsK-LS has poles."""
+    from kernreg.datasets import make_cycle
+    from kernreg.kernels import symmetrize
+    from kernreg.plotting import EmbeddingDisplay, LooPathDisplay
+
+    plt = agg()
+    K, y = make_cycle(400, noise=0.5, random_state=0)
+    cycle, samples = kr.make_kernel("precomputed", K=K), np.arange(len(y))[:, None]
+    console.print("Four classes in a circle, each pointing to the next: (K + Kᵀ)/2 has forgotten the direction.")
+    svd = kr.make_solver("ksvd", kernel=cycle, n_components=2).fit(samples)
+    symmetric = kr.make_solver("kpca", kernel=symmetrize(cycle), n_components=2).fit(samples)
+    table = Table("two components of", "classes told apart (nearest mean)")
+    for name, scores in (
+        ("kpca on (K + Kᵀ)/2", symmetric.transform(samples)),
+        ("ksvd, left side", svd.left_scores_),
+        ("ksvd, right side", svd.right_scores_),
+    ):
+        table.add_row(name, f"{told_apart(scores, y):.2f}")
+    console.print(table)
+    names = ("left", "right")
+    EmbeddingDisplay(svd.left_scores_, svd.right_scores_, left_labels=y, right_labels=y, names=names).plot()
+    plt.savefig(OUTPUT / "two_sides.png", dpi=110)
+    plt.close("all")
+    nodes = np.arange(0, len(groups), 2)[:, None]
+    path = kr.make_solver("ask-ls", kernel=graph_kernel, gamma="loo").fit(nodes, groups[nodes.ravel()])
+    LooPathDisplay.from_estimator(path)
+    plt.savefig(OUTPUT / "gamma.png", dpi=110, bbox_inches="tight")
+    plt.close("all")
+    console.print(
+        f"On the graph above, gamma by exact leave-one-out is {path.gamma_:.3g} with accuracy {path.loo_score_:.3f}: "
+        f"{len(path.loo_path_['gamma'])} values from one decomposition."
+    )
+
+
+def told_apart(scores: np.ndarray, y: np.ndarray) -> float:
+    """Return the accuracy of the nearest class mean."""
+    means = np.stack([scores[y == label].mean(axis=0) for label in np.unique(y)])
+    return float((((scores[:, None, :] - means) ** 2).sum(axis=2).argmin(axis=1) == y).mean())
+
+
+def learn_in_a_chain() -> None:
+    """Flowers of which 30 % are labelled: a kernel learned from the labels, then everything else on top of it."""
+    from sklearn.datasets import load_iris
+    from sklearn.preprocessing import scale
+
+    X, y = load_iris(return_X_y=True)
+    X = scale(X)
+    chains = {
+        "ls-svm": kr.make_chain("ls-svm(gamma='loo')", kernel="rbf(sigma=2.4)"),
+        "scg-ldk → ls-svm": kr.make_chain("scg-ldk(gamma=0.01)", "ls-svm(gamma='loo')", kernel="rbf(sigma=2.4)"),
+        "scg-ldk → kpca → two ls-svm → stack": kr.make_chain(
+            "scg-ldk(gamma=0.01)",
+            "kpca(n_components=20)",
+            kr.parallel(soft="ls-svm(gamma=1.0)", hard="ls-svm(gamma=100.0)"),
+            "stack",
+            kernel="rbf(sigma=2.4)",
+        ),
+    }
+    table = Table("150 flowers, 45 of them labelled", "accuracy on the others, 10 splits")
+    for name, chain in chains.items():
+        scores = []
+        for split in range(10):
+            order = np.random.default_rng(split).permutation(len(y))
+            known, rest = order[:45], order[45:]
+            partly = np.full(len(y), -1)
+            partly[known] = y[known]
+            fitted = chain.fit(X[known], y[known]) if name == "ls-svm" else chain.fit(X, partly)
+            scores.append((fitted.predict(X[rest]) == y[rest]).mean())
+        table.add_row(name, f"{np.mean(scores):.3f} ± {np.std(scores):.3f}")
+    console.print(table)
+    path = OUTPUT / "chain.kern"
+    kr.save(chain, path)
+    same = np.array_equal(kr.load(path).decision_function(X), chain.decision_function(X))
+    console.print(
+        f"Saved to {path} ({path.stat().st_size / 1e3:.0f} kB); loaded, its decisions are the same bits: {same}."
+    )
 
 
 def compare(kernel: Any, X: np.ndarray, y: np.ndarray) -> list[tuple[str, float, float]]:
@@ -129,11 +214,7 @@ def draw(
     K: np.ndarray, graph_rows: list[tuple[str, float, float]], digit_rows: list[tuple[str, float, float]], path: Path
 ) -> None:
     """Save the kernel matrix of the graph beside the accuracies."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
+    plt = agg()
     figure, (left, right) = plt.subplots(1, 2, figsize=(13, 5), layout="constrained")
     # Blocks of 20 nodes are averaged: single entries of a sparse matrix are too small to see.
     size = len(K) // 20 * 20
@@ -154,6 +235,16 @@ def draw(
     right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=2)
     figure.savefig(path, dpi=110)
     plt.close(figure)
+
+
+def agg() -> Any:
+    """Return pyplot, drawing into files only."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    return plt
 
 
 if __name__ == "__main__":
