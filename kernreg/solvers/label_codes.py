@@ -27,7 +27,7 @@ def label_codes(y: Any, unlabelled: Any = -1) -> tuple[np.ndarray, np.ndarray]:
     (['ape', 'cat'], [1, 0, -1, 1])
     """
     # A list becomes objects first: numpy would turn the number -1 next to strings into the string "-1".
-    values = np.asarray(y) if hasattr(y, "dtype") else _objects(y)
+    values = np.asarray(y) if hasattr(y, "__array__") else _objects(y)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:

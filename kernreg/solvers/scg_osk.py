@@ -111,6 +111,8 @@ class SCGOSK(KernelLearner):
         The training samples.
     solver_report_ : GraphReport
         Status, objective, duals.
+    n_iter_ : int
+        Iterations for the eigenvectors; 1 for a direct decomposition.
 
     Examples
     --------
@@ -191,6 +193,7 @@ class SCGOSK(KernelLearner):
         program = best_vertex(costs) if self.method == "vertex" else ordered_program(costs, self.constraints)
         self.X_fit_, self.graph_ = X, graph.weights
         self.eigenvalues_, self.eigenvectors_, self.costs_, self.weights_ = values, vectors, costs, program.weights
+        self.n_iter_ = max(1, eigen.iterations)
         used = program.weights > 0.0
         self.kernel_ = neighbour_spectrum(
             samples=X,

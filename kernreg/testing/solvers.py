@@ -33,7 +33,7 @@ class SolverCase:
         A class is made with its defaults; an estimator is cloned, so that its parameters are kept.
     data : callable, optional
         ``data(rng, n)`` returns samples and targets ``(X, y)``. Default: Gaussian samples, with two classes
-        or a real target as the solver's tags ask.
+        or a real target as the solver's tags ask; two classes for kernel learners.
     seed : int
         Seed of the random data.
     """
@@ -64,7 +64,11 @@ class SolverCase:
 
             X = rng.standard_normal((SAMPLES + NEW, FEATURES))
             score = X[:, 0] - 0.5 * X[:, 1] + 0.1 * rng.standard_normal(len(X))
-            y = np.where(score > 0, 1, -1) if is_classifier(self.make()) else score
+            solver = self.make()
+            if getattr(solver, "learns_kernel", False):  # from classes, too; -1 would mark samples without one
+                y = np.where(score > 0, 1, 0)
+            else:
+                y = np.where(score > 0, 1, -1) if is_classifier(solver) else score
         return X[:SAMPLES], y[:SAMPLES], X[SAMPLES:]
 
     def fitted(self) -> tuple[Any, Any]:

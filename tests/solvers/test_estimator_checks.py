@@ -6,7 +6,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernreg.testing
-from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor
+from kernreg.solvers import LSSVC, LSSVR, SCGLDK, SCGOSK, AsKLSClassifier, AsKLSRegressor
 
 SOLVERS = [
     LSSVC(),
@@ -17,6 +17,10 @@ SOLVERS = [
     AsKLSClassifier(ensembler="stack(method='logistic')"),
     AsKLSRegressor(),
     AsKLSRegressor(kernel="sne", ensembler="source"),
+    SCGLDK(),
+    SCGLDK(strategy="lowrank", n_landmarks=2),
+    SCGOSK(),
+    SCGOSK(method="vertex"),
 ]
 
 REPETITION_CHANGES_LEAVE_ONE_OUT = {
@@ -44,6 +48,6 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@kernreg.testing.parametrize_with_checks([*SOLVERS, LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor])
+@kernreg.testing.parametrize_with_checks([*SOLVERS, LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor, SCGLDK, SCGOSK])
 def test_laws_of_solvers(check):
     check()
