@@ -12,7 +12,7 @@ from kernreg.linalg import asymmetry, centre
 from kernreg.plotting.base import BLUE, ORANGE, make_axes
 
 KINDS = ("eigenvalues", "singular values")
-SCALES = ("log", "linear")
+SCALES = ("auto", "log", "linear")
 
 
 class SpectrumDisplay:
@@ -97,15 +97,15 @@ class SpectrumDisplay:
             "'kpca' or 'ksvd', or use SpectrumDisplay.from_kernel"
         )
 
-    def plot(self, ax: Any = None, *, scale: str = "log", title: str | None = None) -> SpectrumDisplay:
+    def plot(self, ax: Any = None, *, scale: str = "auto", title: str | None = None) -> SpectrumDisplay:
         """Draw.
 
         Parameters
         ----------
         ax : Axes, optional
-        scale : {"log", "linear"}
-            Of magnitudes; on the logarithmic one values that are zero but for rounding are left out, and counted in
-            the legend.
+        scale : {"auto", "log", "linear"}
+            Of magnitudes; ``auto`` is logarithmic where they span more than a factor of 30. On that scale values that
+            are zero but for rounding are left out, and counted in the legend.
         title : str, optional
         """
         if scale not in SCALES:
@@ -114,6 +114,8 @@ class SpectrumDisplay:
         self.figure_ = self.ax_.figure
         order, size = np.arange(1, len(self.values) + 1), np.abs(self.values)
         zero = size <= self.tolerance
+        if scale == "auto":
+            scale = "log" if not zero.all() and size.max() > 30.0 * size[~zero].min() else "linear"
         p, q = self.signature
         singular = self.kind == KINDS[1]
         groups = [(self.values > self.tolerance, f"{p} positive", BLUE, "o")]
@@ -132,6 +134,7 @@ class SpectrumDisplay:
                 self.ax_.plot([], [], " ", label=f"{zero.sum()} zero, not shown")
         else:
             self.ax_.set_ylim(bottom=0.0)
+        self.ax_.xaxis.get_major_locator().set_params(integer=True)
         self.ax_.set_xlabel("index, by magnitude")
         self.ax_.set_ylabel("singular value" if singular else "|eigenvalue|")
         self.ax_.set_title(title or ("Singular values" if singular else f"Eigenvalues, signature ({p}, {q})"))

@@ -22,7 +22,7 @@ def labels_of(ax):
 
 
 def test_eigenvalues_are_drawn_by_magnitude_and_sign():
-    display = SpectrumDisplay([1.0, -3.0, 2.0, 0.5, -0.1]).plot()
+    display = SpectrumDisplay([1.0, -3.0, 2.0, 0.5, -0.1]).plot(scale="log")
     found = drawn(display)
     np.testing.assert_allclose(found["3 positive"], [[2, 2.0], [3, 1.0], [4, 0.5]])
     np.testing.assert_allclose(found["2 negative"], [[1, 3.0], [5, 0.1]])
@@ -31,11 +31,17 @@ def test_eigenvalues_are_drawn_by_magnitude_and_sign():
 
 
 def test_zeros_are_counted_not_drawn_on_a_logarithmic_scale():
-    display = SpectrumDisplay([1.0, 1e-18, -1e-18]).plot()
+    display = SpectrumDisplay([1.0, 1e-18, -1e-18]).plot(scale="log")
     assert display.signature == (1, 0)
     assert labels_of(display.ax_) == ["1 positive", "2 zero, not shown"]
     linear = SpectrumDisplay([1.0, 1e-18, -1e-18]).plot(scale="linear")
     assert set(drawn(linear)) == {"1 positive", "2 zero"}
+
+
+def test_the_scale_follows_the_range():
+    assert SpectrumDisplay([3.0, 2.0, 1e-18]).plot().ax_.get_yscale() == "linear"
+    assert SpectrumDisplay([3.0, 0.01]).plot().ax_.get_yscale() == "log"
+    assert SpectrumDisplay([0.0, 0.0]).plot().ax_.get_yscale() == "linear"
 
 
 def test_the_spectrum_of_a_symmetric_matrix_is_its_eigenvalues():
