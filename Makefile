@@ -4,8 +4,7 @@
 PYTHON  ?= python3
 VENV    ?= .venv
 WORKERS ?= 2
-# What `make bench` runs: each benchmark once. A full run: make bench ASV_ARGS=; some: make bench ASV_ARGS="--bench Bars"
-ASV_ARGS ?= --quick
+PROFILE ?= quick
 
 BIN     := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
@@ -21,7 +20,7 @@ help:
 	@echo "make lint     ruff and mypy"
 	@echo "make format   let ruff rewrite the layout and the fixable findings"
 	@echo "make docs     the documentation as HTML, in docs/_build/html"
-	@echo "make bench    the asv benchmarks"
+	@echo "make bench    the asv benchmarks, and a page of them in docs/benchmarks"
 	@echo "make bench-compare BASE=<commit>   what has become slower since"
 	@echo "make clean    remove everything the targets above have made"
 
@@ -45,9 +44,12 @@ docs: $(VENV)/.extra-docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+# PROFILE is quick (the claims and the series of the page) or full (every benchmark, as often as asv likes).
 bench: $(VENV)/.extra-bench
 	cd asv_benchmarks && $(abspath $(BIN))/python -m asv machine --yes
-	cd asv_benchmarks && $(abspath $(BIN))/python -m asv run --python=same --set-commit-hash=$$(git rev-parse HEAD) $(ASV_ARGS)
+	cd asv_benchmarks && $(abspath $(BIN))/python -m asv run --python=same --set-commit-hash=$$(git rev-parse HEAD) \
+	  $$(cd .. && $(abspath $(BIN))/python -m asv_benchmarks.profile $(PROFILE)) $(ASV_ARGS)
+	$(BIN)/python -m asv_benchmarks.page docs/benchmarks
 
 # BASE is a commit; fails if anything in what is checked out is slower than 1.3 times what it was there, measured twice.
 bench-compare: $(VENV)/.extra-bench

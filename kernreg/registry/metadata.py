@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from importlib.machinery import PathFinder
-from importlib.metadata import Distribution, DistributionFinder
+from importlib.metadata import Distribution, DistributionFinder, MetadataPathFinder
 
 from kernreg.registry.record import MetadataProblem, normalize_distribution, split_stem
 
@@ -17,10 +16,11 @@ from kernreg.registry.record import MetadataProblem, normalize_distribution, spl
 def distributions_on(places: Iterable[object]) -> Iterator[Distribution]:
     """The distributions whose metadata lie on the path.
 
-    Only the path is searched: a foreign finder on ``sys.meta_path`` may fail, and then nothing is found.
+    Only the path is searched: a foreign finder on ``sys.meta_path`` may fail, and then nothing is found. Nor is
+    ``PathFinder`` asked: the backport importlib_metadata takes this method away from it when it is imported.
     """
     readable = [os.fsdecode(place) for place in places if isinstance(place, str | bytes | os.PathLike)]
-    return iter(PathFinder.find_distributions(DistributionFinder.Context(path=readable)))
+    return iter(MetadataPathFinder.find_distributions(DistributionFinder.Context(path=readable)))
 
 
 def name_and_version(distribution: Distribution) -> tuple[str, str | None]:

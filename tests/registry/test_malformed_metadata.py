@@ -140,3 +140,14 @@ def test_both_backends_find_the_same(good):
     good.install("mmm-foreign", entry_points=FOREIGN["no equals sign"][0])
     assert discovery_report().backend == "importlib.metadata"
     assert [registry.entries() for registry in map(get_registry, ("kernel", "engine"))] == before
+
+
+def test_metadata_are_found_where_the_backport_has_taken_the_standard_finder_away(monkeypatch, tmp_path):
+    from importlib.machinery import PathFinder
+
+    from kernreg.registry.metadata import distributions_on
+
+    (tmp_path / "thing-1.0.dist-info").mkdir()
+    (tmp_path / "thing-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: thing\nVersion: 1.0\n")
+    monkeypatch.delattr(PathFinder, "find_distributions")
+    assert [found.metadata["Name"] for found in distributions_on([str(tmp_path)])] == ["thing"]

@@ -1,0 +1,125 @@
+"""Claims, the page made of asv's results, and the verdicts of the comparison; nothing here depends on a time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+pytestmark = pytest.mark.skipif(not (ROOT / "asv_benchmarks").is_dir(), reason="not part of a source distribution")
+
+
+@pytest.fixture
+def module(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    monkeypatch.setenv("KERNREG_BENCH_TINY", "1")
+
+    def find(name):
+        import importlib
+
+        return importlib.import_module(f"asv_benchmarks.{name}")
+
+    yield find
+    for name in [name for name in sys.modules if name.split(".")[0] == "asv_benchmarks"]:
+        del sys.modules[name]
+
+
+def test_every_claim_is_a_benchmark_with_these_parameters(module):
+    claims = module("claims").CLAIMS
+    assert len(claims) > 20
+    for claim in claims:
+        file, cls, function = claim.benchmark.split(".")
+        benchmark = getattr(module(f"benchmarks.{file}"), cls)
+        assert hasattr(benchmark, function), claim
+        assert function.startswith("track_")
+        params = getattr(benchmark, "params", ())
+        lists = [params] if params and not isinstance(params[0], list | tuple) else params
+        assert len(claim.parameters) == len(lists), claim
+        for chosen, accepted in zip(claim.parameters, lists, strict=True):
+            assert chosen in map(repr, accepted), claim
+
+
+@pytest.fixture
+def results(tmp_path, module):
+    """A result file as asv writes it: one claim met, one not, one series."""
+    works = [repr(work) for work in module("benchmarks.bars").Bars.params]
+    values = [100.0, 0.5, *[None] * (len(works) - 2)]
+    known = {
+        "bars.Bars.track_ratio": {"unit": "times faster", "param_names": ["work"]},
+        "kernels.Growth.track_nanoseconds_per_value": {"unit": "ns", "param_names": ["name", "n"]},
+        "kernels.WriteLimit.track_fraction": {"unit": "fraction", "param_names": ["name", "d", "dtype"]},
+    }
+    (tmp_path / "machine").mkdir()
+    (tmp_path / "benchmarks.json").write_text(json.dumps(known))
+    found = {
+        "commit_hash": "0123456789abcdef",
+        "params": {"cpu": "a <fast> machine", "num_cpu": "2"},
+        "result_columns": ["result", "params"],
+        "results": {
+            "bars.Bars.track_ratio": [values, [works]],
+            "kernels.Growth.track_nanoseconds_per_value": [[2.0, 1.8, 1.7], [["'rbf'"], ["2000", "4000", "8000"]]],
+            "kernels.WriteLimit.track_fraction": [[0.4], [["'rbf'"], ["4"], ["'float64'"]]],
+        },
+    }
+    (tmp_path / "machine" / "0123-existing.json").write_text(json.dumps(found))
+    return tmp_path
+
+
+def test_the_page_holds_claims_series_and_limits_and_loads_nothing(module, results):
+    page = module("page")
+    about, measured = page.newest(results)
+    rows = page.claim_rows(measured)
+    assert [row["verdict"] for row in rows[:3]] == ["met", "not met", "not measured"]
+    text = page.render(about, measured)
+    assert "1 of " in text
+    assert "<polyline" in text
+    assert "40 %" in text
+    assert "a &lt;fast&gt; machine" in text
+    assert "{{" not in text
+    assert "http" not in text
+    assert "<script" not in text
+
+
+def test_the_page_is_written_with_its_numbers(results, tmp_path):
+    folder = tmp_path / "out"
+    command = [sys.executable, "-m", "asv_benchmarks.page", str(folder), "--results", str(results)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    numbers = json.loads((folder / "benchmarks.json").read_text())
+    assert numbers["claims"][0]["value"] == 100.0
+    assert (folder / "index.html").read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("rounds", "confirming", "verdict"),
+    [
+        ([(1.0, 1.02)] * 3, None, []),
+        ([(1.0, 2.0)] * 3, [(1.0, 2.1)] * 6, ["slow"]),
+        ([(1.0, 2.0)] * 3, [(1.0, 1.1)] * 6, []),  # not confirmed
+        ([(1.0, 3.0), (1.0, 1.0), (1.0, 1.0)], None, []),  # one disturbed round
+    ],
+)
+def test_a_slow_down_counts_when_it_is_measured_twice(module, monkeypatch, capsys, rounds, confirming, verdict):
+    compare = module("compare")
+    plan = [*rounds, *(confirming or [])]
+    taken = {"base": iter(first for first, _ in plan), "head": iter(second for _, second in plan)}
+    monkeypatch.setattr(compare, "in_process", lambda tree, names, seconds: {"slow": next(taken[tree.name])})
+    assert compare.compare(Path("base"), Path("head"), ["slow"], rounds=3) == verdict
+    assert ("measuring again" in capsys.readouterr().out) == (confirming is not None)
+
+
+def test_workloads_run(module):
+    for name, setup in module("workloads").WORKLOADS.items():
+        if "m = 600" in name or "available" in name or "sparse" in name:
+            setup()()
+
+
+def test_asv_accepts_the_suite(tmp_path):
+    pytest.importorskip("asv")
+    command = [sys.executable, "-m", "asv", "check", "-E", f"existing:{sys.executable}"]
+    done = subprocess.run(command, cwd=ROOT / "asv_benchmarks", capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
