@@ -1,10 +1,13 @@
 """Which classes a model file may name: plugins by registered name, kernreg's own, and estimators of scikit-learn.
 
+With a plugin come the data classes of its package, in which a fit may say what it did.
+
 A file never holds the path of anything else, and a reader imports nothing else.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import sys
 from importlib import import_module
@@ -12,7 +15,7 @@ from typing import Any
 
 from kernreg.errors import DamagedModelFile, ModelNeedsPlugin, PluginBlocked, PluginError, UnknownPlugin
 from kernreg.persistence.versions import Requirement, version_of
-from kernreg.registry import entry_of, get_registry
+from kernreg.registry import Entry, entry_of, get_registry
 
 #: Classes of kernreg that are no plugins and may stand in a model: estimators, and records of what was done.
 OWN = {
@@ -23,6 +26,9 @@ OWN = {
     "low-rank-report": "kernreg.linalg.lowrank:LowRankReport",
     "iterative-report": "kernreg.linalg.iterative:IterativeReport",
     "partial-report": "kernreg.linalg.partial:PartialReport",
+    "nystrom-report": "kernreg.linalg.nystrom:NystromReport",
+    "ordered-weights": "kernreg.solvers.ordered_weights:OrderedWeights",
+    "graph-report": "kernreg.solvers.scg_osk:GraphReport",
     "kernel-report": "kernreg.solvers.scg_ldk:KernelReport",
     "compatibility": "kernreg.solvers.compatibility:Compatibility",
     "learning-report": "kernreg.solvers.learned_compatibility:LearningReport",
@@ -43,6 +49,7 @@ SKLEARN = frozenset(
 
 REGISTERED = ("solver", "ensembler", "kernel")
 _CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
+_RECORD = re.compile(r"\w+(\.\w+)*:\w+", re.ASCII)
 
 
 def requirement_of(obj: Any) -> Requirement | None:
@@ -64,6 +71,8 @@ def requirement_of(obj: Any) -> Requirement | None:
     for name, known in OWN.items():
         if known == target:
             return Requirement("kernreg", name, "kernreg", version_of("kernreg"))
+    if dataclasses.is_dataclass(obj):
+        return _record_requirement(obj)
     public = _public_module(obj)
     if public is not None and _is_sklearn_class(obj):
         return Requirement("scikit-learn", f"{public}:{obj.__name__}", "scikit-learn", version_of("scikit-learn"))
@@ -82,6 +91,8 @@ def find(asked: Requirement, path: str) -> Any:
     """
     if asked.kind in REGISTERED:
         return _registered(asked, path)
+    if asked.kind == "record":
+        return _record(asked, path)
     if asked.kind == "kernreg":
         if asked.name in OWN:
             module, _, name = OWN[asked.name].partition(":")
@@ -91,10 +102,7 @@ def find(asked: Requirement, path: str) -> Any:
         )
     module, _, name = asked.name.partition(":")
     if asked.kind != "scikit-learn" or module not in SKLEARN or not _CLASS_NAME.fullmatch(name):
-        raise DamagedModelFile(
-            f"{path!r} names {asked.name!r} as a {asked.kind}, which no model file may: it has been tampered with. "
-            "Nothing of it was run"
-        )
+        raise _tampered(asked, path)
     found = getattr(import_module(module), name, None)
     if not isinstance(found, type) or not _is_sklearn_class(found):
         raise ModelNeedsPlugin(
@@ -125,6 +133,47 @@ def _registered(asked: Requirement, path: str) -> Any:
         raise ModelNeedsPlugin(f"{needs}, which is not there{other}; {advice}") from error
     except PluginError as error:
         raise ModelNeedsPlugin(f"{needs}, which does not work here: {error}") from error
+
+
+def _record_requirement(cls: type) -> Requirement | None:
+    """Return how a file names a data class of a plugin: where it is in the package of something registered."""
+    package = cls.__module__.partition(".")[0]
+    for entry in _plugins_in(package):
+        if entry.distribution is not None and package != "kernreg" and "." not in cls.__qualname__:
+            return Requirement("record", f"{cls.__module__}:{cls.__name__}", entry.distribution, entry.version)
+    return None
+
+
+def _record(asked: Requirement, path: str) -> Any:
+    """Return a data class of a plugin, which must be there once the plugin is: nothing is imported for its sake."""
+    module, _, name = asked.name.partition(":")
+    package = module.partition(".")[0]
+    if package == "kernreg" or asked.distribution is None or not _RECORD.fullmatch(asked.name):
+        raise _tampered(asked, path)
+    entries = [entry for entry in _plugins_in(package) if entry.distribution == asked.distribution]
+    if not entries:
+        raise ModelNeedsPlugin(f"{path!r} needs {asked}, which is not there; install it: {asked.installation}")
+    _registered(Requirement(entries[0].kind, entries[0].name, asked.distribution, asked.version), path)
+    found = vars(sys.modules[module]).get(name) if module in sys.modules else None
+    if not isinstance(found, type) or not dataclasses.is_dataclass(found) or found.__module__ != module:
+        raise ModelNeedsPlugin(
+            f"{path!r} needs {asked}, and {asked.distribution} {entries[0].version} has no such data class: "
+            f"{asked.installation}"
+        )
+    return found
+
+
+def _plugins_in(package: str) -> list[Entry]:
+    """Return the plugins whose objects are in a package."""
+    entries = (entry for kind in REGISTERED for entry in get_registry(kind).entries())
+    return [e for e in entries if e.origin == "entry point" and e.target.partition(":")[0].split(".")[0] == package]
+
+
+def _tampered(asked: Requirement, path: str) -> DamagedModelFile:
+    return DamagedModelFile(
+        f"{path!r} names {asked.name!r} as a {asked.kind}, which no model file may: it has been tampered with. "
+        "Nothing of it was run"
+    )
 
 
 def _public_module(cls: type) -> str | None:

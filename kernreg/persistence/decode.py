@@ -186,7 +186,7 @@ class Decoder:
             problem = problem_with_attribute(cls, name)
             if problem:
                 raise ValueError(problem)
-        if asked.kind == "kernreg" and dataclasses.is_dataclass(found):
+        if asked.kind in ("kernreg", "record") and dataclasses.is_dataclass(found):
             return cls(**values)
         made = cls.__new__(cls)
         # A plugin may have its own way to be restored; scikit-learn's compares versions, which is done already.

@@ -172,7 +172,7 @@ class Encoder:
         cls = type(value)
         number = self._require(cls, lambda: _foreign_object(value))
         kind = self.requirements[number].kind
-        if kind == "kernreg" and dataclasses.is_dataclass(cls):
+        if kind in ("kernreg", "record") and dataclasses.is_dataclass(cls):
             state = {field.name: getattr(value, field.name) for field in dataclasses.fields(cls)}
         elif kind == "scikit-learn":
             state = dict(vars(value))  # its __getstate__ adds a version, which the requirement has already

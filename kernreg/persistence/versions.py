@@ -23,7 +23,7 @@ class Requirement(NamedTuple):
     ----------
     kind : str
         ``"kernel"``, ``"solver"`` or ``"ensembler"``: found in the registry; ``"kernreg"``: a class of kernreg itself;
-        ``"scikit-learn"``: one of its estimators.
+        ``"scikit-learn"``: one of its estimators; ``"record"``: a data class in the package of a plugin.
     name : str
     distribution, version : str or None
         What provided it when the model was saved; None for a runtime registration.

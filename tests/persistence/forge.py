@@ -211,6 +211,7 @@ def forgeries() -> dict[str, Change]:
         *(("engine", name) for name in ("local", "os:system")),
         *(("solver", name) for name in ("os.system", "rbf", "local", "../../x", "no such solver")),
         *(("kernel", name) for name in ("ls-svm", "eval", "os:system")),
+        *(("record", name) for name in ("os:system", "dataclasses:field", "kernreg.config:Config", "a:b.c", "")),
         *((kind, "os:system") for kind in ("", "module", "python", "pickle", "ensembler")),
     ):
 
@@ -223,6 +224,13 @@ def forgeries() -> dict[str, Change]:
 
         found[f"code: {kind} {name}"] = name_class
         found[f"code only named: {kind} {name}"] = lambda f, kind=kind, name=name: f.require(kind, name, "kernreg")
+    for name in ("os", "np", "histogram_kl", "kernel", "__builtins__"):
+
+        def record(f: Forger, name: str = name) -> None:
+            number = f.require("record", f"kernreg_histogram.divergences:{name}", "kernreg-histogram")
+            f.state["extra"] = {"object": {"class": number, "state": {}}}
+
+        found[f"record of a plugin: {name}"] = record
     for tag in ("function", "module", "import", "eval", "reduce", "pickle", "py/object", "__reduce__"):
         found[f"tag {tag}"] = lambda f, tag=tag: f.state.update(extra={tag: ["os.system", "touch canary"]})
     for name in ("system", "os", "load", "frompyfunc", "__builtins__", "f2py", 3, None, ["a"]):

@@ -16,9 +16,17 @@ from kernreg.persistence import describe
 
 MODULE = '''
 """Made up by a test."""
+from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from kernreg import kernel
+
+@dataclass(frozen=True)
+class Report:
+    """What a fit did."""
+
+    steps: int
+    path: np.ndarray
 
 @kernel(of="dot", symmetric=True, definite=True)
 def cube(dot, c=1.0):
@@ -61,6 +69,7 @@ class First:
 
     def fit(self, views, y):
         self.names_ = tuple(views)
+        self.report_ = Report(3, np.arange(3.0))
         return self
 
     def merge(self, views):
@@ -124,6 +133,21 @@ def test_a_model_of_a_plugin_comes_back(saved):
     again = kr.load(path)
     assert again.decision_function(X).tobytes() == model.decision_function(X).tobytes()
     assert again.kernel_.family is model.kernel_.family
+
+
+def test_data_classes_of_a_plugin_come_back_with_it(saved):
+    report = kr.load(saved[0]).ensembler_.report_
+    assert (type(report).__name__, report.steps, report.path.tolist()) == ("Report", 3, [0.0, 1.0, 2.0])
+    names = [(asked.kind, asked.name, asked.distribution) for asked in describe(saved[0]).requirements]
+    assert ("record", "acme_plugin:Report", "acme-plugin") in names
+
+
+def test_a_data_class_that_a_plugin_no_longer_has_is_named(saved, monkeypatch):
+    import acme_plugin
+
+    monkeypatch.delattr(acme_plugin, "Report")
+    with pytest.raises(ModelNeedsPlugin, match=r"has no such data class: pip install 'acme-plugin==1\.2'"):
+        kr.load(saved[0])
 
 
 def test_the_file_says_which_distributions_it_needs(saved):
