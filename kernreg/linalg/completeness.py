@@ -56,8 +56,8 @@ def missed(product: Map, adjoint: Map, V: np.ndarray, smallest: float, rng: np.r
         images.append(product(basis[:, end : end + width]))
         end += width
         W = adjoint(images[-1])
-    _, values, S = linalg.svd(
-        linalg.qr(np.hstack(images), mode="r", check_finite=False)[0][: end - k], check_finite=False
-    )
+    B = np.hstack(images)
+    squares, S = linalg.eigh(B.T @ B, check_finite=False)  # ascending; the largest, which count, are accurate
+    values, S = np.sqrt(np.maximum(squares, 0.0))[::-1], S[:, ::-1]
     above = values > smallest * (1.0 + _MARGIN)
-    return basis[:, k:end] @ S[above].T if above.any() else None
+    return basis[:, k:end] @ S[:, above] if above.any() else None

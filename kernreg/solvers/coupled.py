@@ -19,9 +19,11 @@ from kernreg.engine.arrays import is_sparse
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel, as_kernel
 from kernreg.linalg.completeness import missed
+from kernreg.linalg.counting import NotFiniteError, is_finite
 from kernreg.linalg.landmarks import generator
 from kernreg.linalg.partial import PartialReport, eigenpairs, singular_triplets
 from kernreg.linalg.two_sided import TwoSidedOperator, centre_both_sides, without_mean
+from kernreg.solvers.decomposing import shown
 from kernreg.solvers.samples import input_kind
 
 SVD_SOLVERS = ("auto", "dense", "krylov", "arpack", "randomized", "operator")
@@ -56,28 +58,46 @@ def decompose(
 ) -> Decomposition:
     """Return the r leading triplets of the kernel matrix between X and Z, centred on both sides or as it is."""
     operator, note = _operator(kernel, X, Z, svd_solver)
-    options = {"tol": tol, "max_iter": max_iter, "random_state": random_state}
-    if operator is not None:
-        A = TwoSidedOperator(operator) if center else operator
-        U, values, V, report = _from_products(A, r, _form(operator) in _CHEAP, options)
-        U, V = _oriented(U, V, center)
-        left, right = np.asarray(operator.matmat(V)), np.asarray(operator.rmatmat(U))
-        size = max(np.abs(operator.matvec(np.ones(len(V)))).max() / len(V), np.abs(left).max())
-        of_left, of_right = (left.mean(axis=0), right.mean(axis=0)) if center else (np.zeros(r), np.zeros(r))
-        left, right = left - of_left, right - of_right
-    else:
-        G = _matrix(kernel, X, Z)
-        size = max(G.max(), -G.min())
-        rows = G.mean(axis=1)
-        columns = centre_both_sides(G) if center else None
-        U, values, V, report = singular_triplets(G, r, method=svd_solver, **options)
-        U, V = _oriented(U, V, center)
-        left, right = G @ V, G.T @ U
-        of_left, of_right = (np.zeros(r), np.zeros(r)) if columns is None else (columns @ V, rows @ U)
-    if not values[0] > 10.0 * np.finfo(kernel_dtype(X, Z)).eps * size * np.sqrt(len(U) * len(V)):
+    options: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "random_state": random_state}
+    try:
+        # What is not finite is an error that says where, below; numpy's warning about it would only say that.
+        with shown("kernel SVD") as options["callback"], np.errstate(invalid="ignore", over="ignore"):
+            if operator is not None:
+                found, size = _by_products(operator, r, center, options)
+            else:
+                found, size = _in_memory(kernel(X, Z).astype(np.float64, copy=False), r, center, svd_solver, options)
+    except NotFiniteError:
+        raise _not_finite(kernel, X, Z) from None
+    shape = len(found.left), len(found.right)
+    if not found.values[0] > 10.0 * np.finfo(kernel_dtype(X, Z)).eps * size * np.sqrt(shape[0] * shape[1]):
         raise DataError(_nothing(kernel, size, center))
-    report = _explained(report, note, values, (len(U), len(V)))
-    return Decomposition(U, values, V, left, right, of_left, of_right, report)
+    return replace(found, report=_explained(found.report, note, found.values, shape))
+
+
+def _by_products(G: LinearOperator, r: int, center: bool, options: dict[str, Any]) -> tuple[Decomposition, float]:
+    """Return the decomposition of a matrix that is not held, and the size of its values, about."""
+    A = TwoSidedOperator(G) if center else G
+    U, values, V, report = _from_products(A, r, _form(G) in _CHEAP, options)
+    U, V = _oriented(U, V, center)
+    left, right = np.asarray(G.matmat(V)), np.asarray(G.rmatmat(U))
+    size = max(np.abs(G.matvec(np.ones(len(V)))).max() / len(V), np.abs(left).max())
+    of_left, of_right = (left.mean(axis=0), right.mean(axis=0)) if center else (np.zeros(r), np.zeros(r))
+    return Decomposition(U, values, V, left - of_left, right - of_right, of_left, of_right, report), float(size)
+
+
+def _in_memory(
+    G: np.ndarray, r: int, center: bool, method: str, options: dict[str, Any]
+) -> tuple[Decomposition, float]:
+    """Return the decomposition of a matrix, which is overwritten, and the size of its values."""
+    if not is_finite(G):
+        raise NotFiniteError
+    size = max(G.max(), -G.min())
+    rows = G.mean(axis=1)
+    columns = centre_both_sides(G) if center else None
+    U, values, V, report = singular_triplets(G, r, method=method, **options)
+    U, V = _oriented(U, V, center)
+    of_left, of_right = (np.zeros(r), np.zeros(r)) if columns is None else (columns @ V, rows @ U)
+    return Decomposition(U, values, V, G @ V, G.T @ U, of_left, of_right, report), float(size)
 
 
 def _from_products(
@@ -100,18 +120,17 @@ def _from_products(
 def _operator(kernel: Kernel, X: Any, Z: Any, svd_solver: str) -> tuple[LinearOperator | None, str]:
     """Return products with G where that is the way to take, and why."""
     if svd_solver == "operator":
-        return kernel.operator(_double(X), _double(Z)), "products only"
+        return kernel.operator(_double(X), _double(Z)), ""
     if svd_solver != "auto":
-        return None, "in memory"
+        return None, ""
     if (is_sparse(X) and is_sparse(Z)) or input_kind(kernel) == "index":
         operator = kernel.operator(_double(X), _double(Z))
-        form = _form(operator)
-        if form in _CHEAP:
-            return operator, f"products only, {form} form, which cost what the data store"
+        if _form(operator) in _CHEAP:
+            return operator, "products cost what the data store"
     n, m = (side.shape[0] if hasattr(side, "shape") else len(side) for side in (X, Z))
     if _MATRICES * 8 * n * m > memory_budget():
-        return kernel.operator(X, Z), "products only, because the matrix is beyond the memory budget"
-    return None, "in memory"
+        return kernel.operator(X, Z), "the matrix is beyond the memory budget"
+    return None, ""
 
 
 def _form(operator: LinearOperator) -> str:
@@ -123,15 +142,21 @@ def _double(samples: Any) -> Any:
     return samples.astype(np.float64) if is_sparse(samples) and samples.dtype == np.float32 else samples
 
 
-def _matrix(kernel: Kernel, X: Any, Z: Any) -> np.ndarray:
-    G = kernel(X, Z)
-    if not np.isfinite(G.sum()) and not np.isfinite(G).all():
-        i, j = (int(number) for number in np.argwhere(~np.isfinite(G))[0])
-        raise DataError(
-            f"the kernel {kernel.name!r} is {G[i, j]} between sample {i} of the left and sample {j} of the right side; "
-            "a kernel is finite on its training samples. Check its parameters and the range of the features"
-        )
-    return G.astype(np.float64, copy=False)
+def _not_finite(kernel: Kernel, X: Any, Z: Any) -> DataError:
+    """Return the error that names a pair of samples at which the kernel is not finite."""
+    for rows, block in kernel.blocks(X, Z):
+        bad = np.argwhere(~np.isfinite(block))
+        if len(bad):
+            i, j = int(bad[0, 0]), int(bad[0, 1])
+            return DataError(
+                f"the kernel {kernel.name!r} is {block[i, j]} between sample {rows.start + i} of the left and sample "
+                f"{j} of the right side; a kernel is finite on its training samples. Check its parameters and the "
+                "range of the features"
+            )
+    return DataError(
+        f"products with the matrix of kernel {kernel.name!r} are not finite, though its values are: they are too large "
+        "to be added up"
+    )
 
 
 def kernel_dtype(X: Any, Z: Any) -> np.dtype:

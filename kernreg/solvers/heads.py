@@ -88,16 +88,16 @@ def targets(head: str, y: Any, n: int) -> tuple[str, np.ndarray]:
     """
     if y is None:
         raise DataError("compatibility='a3' is learned on targets: requires y to be passed, but the target y is None")
+    y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
     kind = type_of_target(y, input_name="y")
     if head == "auto":
-        classes = kind == "binary" or (kind == "multiclass" and np.asarray(y).dtype.kind != "f")
+        classes = kind == "binary" or (kind == "multiclass" and y.dtype.kind != "f")
         head = "logistic" if classes else "least-squares"
     if head == "logistic":
         if kind not in ("binary", "multiclass"):
             raise DataError(f"head='logistic' is for classes, and y is {kind}; use head='least-squares'")
-        y = check_array(y, ensure_2d=False, dtype=None, input_name="y").ravel()
         check_consistent_length(y, np.empty(n))
-        labels, codes = np.unique(y, return_inverse=True)
+        labels, codes = np.unique(y.ravel(), return_inverse=True)
         if len(labels) < 2:
             raise DataError(f"y has one class, {labels[0]!r}; there is nothing to learn from 1 class")
         Y = np.eye(len(labels))[codes]

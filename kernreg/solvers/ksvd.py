@@ -76,8 +76,11 @@ class KernelSVD(TransformerMixin, KernelParameters):
         ``a3``: the downstream loss; ``auto`` takes the logistic one for classes.
     alpha : float
         ``a3``: ridge penalty of the head, relative to the size of the scores.
+    learning_penalty : float
+        ``a3``: how strongly C is held near ``a1``.
     learning_iter : int
-        ``a3``: bound on the iterations of L-BFGS. Stopping early is a way to regularise.
+        ``a3``: bound on the iterations of L-BFGS. Stopping early is a way to regularise, and `learning_report_` says
+        whether it did.
     random_state : int, Generator or None
         Of ``a2`` and of starting vectors.
 
@@ -126,6 +129,7 @@ class KernelSVD(TransformerMixin, KernelParameters):
         max_iter: Any = None,
         head: str = "auto",
         alpha: Any = 1e-3,
+        learning_penalty: Any = 0.1,
         learning_iter: Any = 100,
         random_state: Any = 0,
     ):
@@ -139,6 +143,7 @@ class KernelSVD(TransformerMixin, KernelParameters):
         self.max_iter = max_iter
         self.head = head
         self.alpha = alpha
+        self.learning_penalty = learning_penalty
         self.learning_iter = learning_iter
         self.random_state = random_state
 
@@ -205,6 +210,10 @@ class KernelSVD(TransformerMixin, KernelParameters):
             check_choice("head", self.head, ("auto", *HEADS))
             if not isinstance(self.alpha, Real) or not 0.0 < float(self.alpha) < np.inf:
                 raise ParameterError(f"alpha={self.alpha!r} is not accepted; give a positive number")
+            if not isinstance(self.learning_penalty, Real) or not 0.0 <= float(self.learning_penalty) < np.inf:
+                raise ParameterError(
+                    f"learning_penalty={self.learning_penalty!r} is not accepted; give a number that is not negative"
+                )
             if not isinstance(self.learning_iter, Integral) or self.learning_iter < 1:
                 raise ParameterError(f"learning_iter={self.learning_iter!r} is not accepted; give a positive integer")
 
@@ -264,6 +273,7 @@ class KernelSVD(TransformerMixin, KernelParameters):
             n_components=r,
             center=self.center,
             alpha=float(self.alpha),
+            penalty=float(self.learning_penalty),
             max_iter=int(self.learning_iter),
         )
         return learned

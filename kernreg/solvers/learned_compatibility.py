@@ -3,14 +3,15 @@
 Objective. Let Ĝ = k(X C, Z) (or k(X, Z C), where the right side is longer) be the kernel matrix, centred as the
 estimator asks, and V its r leading right singular vectors. The left scores Ĝ V are the features of a linear head::
 
-    L(C) = min over θ, b of  (1/n) Σ_i ℓ(y_i, (Ĝ V θ)_i + b) + (α/2) s ‖θ‖²
+    L(C) = min over θ, b of  (1/n) Σ_i ℓ(y_i, (Ĝ V θ)_i + b) + (α/2) s ‖θ‖²,      plus (β/2k) ‖B - I‖²
 
 ℓ is half the squared error over the variance of the targets (``least-squares``), or the logistic loss, one column for
 each class of more than two (``logistic``). s = σ₁²/n at the starting point, so that α is relative to the size of the
 features.
 
 Parametrisation. C = C₁ B with C₁ the k principal directions of ``a1`` and B a k × k matrix that starts at the identity.
-That loses nothing: gradients with respect to C lie in the span of the samples, as C₁ does.
+That loses nothing: gradients with respect to C lie in the span of the samples, as C₁ does. The second penalty holds C
+near ``a1``; without it the features may grow without bound to make that on θ cheap, and mean nothing on new samples.
 
 Gradient. The head is solved exactly, so its derivative vanishes (envelope theorem). L does not change when V is rotated
 within its span, so only the span moves, against the other singular vectors V⊥. With R = ∂ℓ/∂(predictions), w = V θ and
@@ -88,7 +89,8 @@ class LearningProblem:
     head : Head
     n_components : int
     center : bool
-    alpha : float
+    alpha, penalty : float
+        α and β.
     """
 
     def __init__(
@@ -102,10 +104,12 @@ class LearningProblem:
         n_components: int,
         center: bool,
         alpha: float,
+        penalty: float,
     ):
         self.kernel, self.X, self.Z, self.mapped = kernel, X, Z, mapped
         self.Y, self.head, self.n_components, self.center = Y, head, n_components, center
         self.size = (X if mapped == "left" else Z).shape[1]
+        self.penalty = penalty / self.size
         self.ridge = 1.0
         _, _, values, _ = self._decompose(np.eye(self.size))
         self.ridge = alpha * max(float(values.max(initial=0.0)) ** 2 / len(X), np.finfo(float).tiny)
@@ -129,7 +133,8 @@ class LearningProblem:
             centre_both_sides(W)
         left, right = sample_gradients(self.kernel, A, C, K, W)
         gradient = self.X.T @ left if self.mapped == "left" else self.Z.T @ right
-        return loss, gradient.ravel()
+        away = B - np.eye(self.size)
+        return loss + 0.5 * self.penalty * float((away * away).sum()), (gradient + self.penalty * away).ravel()
 
     def _decompose(self, B: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray, np.ndarray]:
         A, C = (self.X @ B, self.Z) if self.mapped == "left" else (self.X, self.Z @ B)
@@ -152,6 +157,7 @@ def learn_compatibility(
     n_components: int,
     center: bool,
     alpha: float,
+    penalty: float,
     max_iter: int,
 ) -> tuple[Compatibility, LearningReport]:
     """Return the learned map and the report.
@@ -169,14 +175,15 @@ def learn_compatibility(
     head : {"least-squares", "logistic"}
     n_components : int
     center : bool
-    alpha : float
+    alpha, penalty : float
+        α and β above.
     max_iter : int
         Bound on the iterations of L-BFGS.
     """
     check_differentiable(kernel)
     mapped = "left" if start.left is not None else "right"
     left, right = (_dense(side) for side in (start.left_samples(X), start.right_samples(Z)))
-    problem = LearningProblem(kernel, left, right, mapped, Y, HEADS[head], n_components, center, alpha)
+    problem = LearningProblem(kernel, left, right, mapped, Y, HEADS[head], n_components, center, alpha, penalty)
     first = np.eye(problem.size).ravel()
     before, _ = problem(first)
     with progress("learning the compatibility", max_iter) as show:
