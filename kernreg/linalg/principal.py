@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.linalg.centring import centre
-from kernreg.linalg.counting import Products
+from kernreg.linalg.counting import NotFiniteError, Products, is_finite
 from kernreg.linalg.partial import PartialReport, eigenpairs
 
 
@@ -65,6 +65,8 @@ class CentredProducts(Products):
         """Return K̃ as an array, in the memory of K where that is allowed."""
         if not self.held:
             return super().dense()
+        if not is_finite(self.matrix):
+            raise NotFiniteError("the kernel matrix contains NaN or infinity")
         centred = centre(self.matrix, self._weights, overwrite=overwrite)
         self._crossing = centred.right
         return self._scaled(centred.matrix), centred.matrix is self.matrix
@@ -87,12 +89,15 @@ class Components:
         Orthonormal, orthogonal to the border where the value is not zero.
     mean : ndarray of shape (k,)
         Σ_i w_i Σ_j k(x_i, x_j) √w_j v_j / Σ_i w_i.
+    floor : float
+        What rounding makes of an eigenvalue that is zero; that of K before centring counts, too.
     report : PartialReport
     """
 
     values: np.ndarray
     vectors: np.ndarray
     mean: np.ndarray
+    floor: float
     report: PartialReport
 
 
@@ -119,5 +124,7 @@ def principal_components(K: Any, k: int, weights: np.ndarray | None = None, **op
     """
     matrix = CentredProducts(K, weights)
     values, vectors, report = eigenpairs(matrix, k, **options)
-    vectors64 = vectors.astype(np.float64, copy=False)
-    return Components(values, vectors, matrix.crossing @ vectors64 / matrix.norm, report)
+    m, crossing = matrix.shape[0], matrix.crossing
+    floor = matrix.eps * max(m * float(np.abs(values).max()), np.sqrt(m + 100.0) * float(np.linalg.norm(crossing)))
+    mean = crossing @ vectors.astype(np.float64, copy=False) / matrix.norm
+    return Components(values, vectors, mean, floor, report)

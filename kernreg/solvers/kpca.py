@@ -251,7 +251,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         m, dtype = self.X_fit_.shape[0], found.values.dtype
         values, vectors, mean = found.values, found.vectors, found.mean
         size = np.abs(values.astype(np.float64))
-        present = size > m * np.finfo(dtype).eps * size.max(initial=0.0)
+        present = size > found.floor
         if self.n_components is None:
             if not present.any():
                 raise DataError(
@@ -344,6 +344,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
             kernel = own if own.definite is True else f"rbf(sigma={_median_distance(scores)!r})"
         gamma = "loo" if self.alpha == "loo" else 1.0 / float(self.alpha)
         self.inverse_ = LSSVR(kernel=kernel, gamma=gamma).fit(scores, self.X_fit_, sample_weight=weights)
+
+    def __kernreg_restored__(self) -> None:
+        """Check that the attributes read from a model file belong together."""
+        if not hasattr(self, "dual_coef_"):
+            return
+        m, k = self.X_fit_.shape[0], len(self.eigenvalues_)
+        shapes = {"dual_coef_": (m, k), "eigenvectors_": (m, k), "intercept_": (k,), "signs_": (k,)}
+        if any(np.shape(getattr(self, name)) != shape for name, shape in shapes.items()):
+            raise ValueError("the samples, the components and their coefficients do not fit together")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,7 +6,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernreg.testing
-from kernreg.solvers import LSSVC, LSSVR, SCGLDK, SCGOSK, AsKLSClassifier, AsKLSRegressor
+from kernreg.solvers import LSSVC, LSSVR, SCGLDK, SCGOSK, AsKLSClassifier, AsKLSRegressor, KernelPCA
 
 SOLVERS = [
     LSSVC(),
@@ -17,6 +17,9 @@ SOLVERS = [
     AsKLSClassifier(ensembler="stack(method='logistic')"),
     AsKLSRegressor(),
     AsKLSRegressor(kernel="sne", ensembler="source"),
+    KernelPCA(),
+    KernelPCA(kernel="tl1(rho=20.0)", n_components=2, order="value", fit_inverse_transform=True),
+    KernelPCA(n_components=1, eigen_solver="operator"),
     SCGLDK(),
     SCGLDK(strategy="lowrank", n_landmarks=2),
     SCGOSK(),
@@ -48,6 +51,8 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@kernreg.testing.parametrize_with_checks([*SOLVERS, LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor, SCGLDK, SCGOSK])
+@kernreg.testing.parametrize_with_checks(
+    [*SOLVERS, LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor, KernelPCA, SCGLDK, SCGOSK]
+)
 def test_laws_of_solvers(check):
     check()
