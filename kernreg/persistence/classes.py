@@ -93,6 +93,8 @@ def find(asked: Requirement, path: str) -> Any:
         return _registered(asked, path)
     if asked.kind == "record":
         return _record(asked, path)
+    if asked.distribution != asked.kind:  # the two that remain are named after what provides them
+        raise _tampered(asked, path)
     if asked.kind == "kernreg":
         if asked.name in OWN:
             module, _, name = OWN[asked.name].partition(":")

@@ -31,6 +31,8 @@ from kernreg.persistence.versions import (
 )
 
 _FORMAT = "kernreg model"
+_MAX_REQUIREMENTS = 10_000
+_ENOUGH = 10  # missing plugins to tell of
 _WORTH_MAPPING = 1 << 20  # of an array that is apart from its equal, less than this is copied
 
 
@@ -209,21 +211,33 @@ def _read_manifest(reader: Reader) -> ModelDescription:
     if not isinstance(found, dict) or found.get("format") != _FORMAT or type(found.get("schema")) is not int:
         raise reader.damaged("its manifest is not that of a model file")
     if found["schema"] > SCHEMA:
-        writer = found.get("written_with", {}).get("kernreg", "a later version")
+        writer = _printable(dict(found.get("written_with", {})).get("kernreg", "of a later version"))
         raise NewerModelFile(
             f"{reader.path!r} was written by kernreg {writer} in form {found['schema']}, and this kernreg "
             f"{version_of('kernreg')} reads up to form {SCHEMA}. Install a later one: pip install --upgrade kernreg"
         )
-    if found["schema"] < 1 or set(found) != _MANIFEST:
+    if found["schema"] < 1 or set(found) != _MANIFEST or len(found["requirements"]) > _MAX_REQUIREMENTS:
         raise reader.damaged("its manifest does not have the parts it must have")
     requirements = tuple(map(read_requirement, found["requirements"]))
     members = tuple(Member(**member) for member in found["members"])
     if [(m.name, m.size, m.crc) for m in members] != [(p.name, p.size, p.crc) for p in reader.placed[:-1]]:
         raise reader.damaged("its manifest names other members than it has")
-    return ModelDescription(found["schema"], found["written_with"], found["model"], requirements, members)
+    texts = _printable({"written_with": dict(found["written_with"]), "model": dict(found["model"])})
+    return ModelDescription(found["schema"], **texts, requirements=requirements, members=members)
 
 
 _MANIFEST = {"format", "schema", "written_with", "model", "requirements", "members"}
+
+
+def _printable(value: Any) -> Any:
+    """Return JSON values as they are, but for characters that would do something to a terminal: those are escaped."""
+    if isinstance(value, dict):
+        return {_printable(name): _printable(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_printable(item) for item in value]
+    if isinstance(value, str) and not value.isprintable():
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in value)
+    return value
 
 
 def _find_all(requirements: tuple[Requirement, ...], path: str) -> list[Any]:
@@ -233,6 +247,8 @@ def _find_all(requirements: tuple[Requirement, ...], path: str) -> list[Any]:
             found.append(find(asked, path))
         except ModelNeedsPlugin as error:
             missing.append(error)
+            if len(missing) == _ENOUGH:
+                break
     if len(missing) > 1:
         raise ModelNeedsPlugin("\n".join(str(error) for error in missing)) from missing[0]
     if missing:
@@ -269,7 +285,7 @@ def _summary(model: Any) -> dict[str, Any]:
     except (TypeError, ValueError):
         spec = None
     if spec is None and hasattr(model, "get_params"):
-        spec = {name: _shortened(repr(value)) for name, value in model.get_params(deep=False).items()}
+        spec = {name: _shortened(" ".join(repr(value).split())) for name, value in model.get_params(deep=False).items()}
     return {"class": type(model).__name__, "name": None if asked is None else asked.name, "spec": spec}
 
 

@@ -247,6 +247,9 @@ def forgeries() -> dict[str, Change]:
 
         found[f"method {name}"] = method
     found["method of a list"] = lambda f: f.state.update(extra={"method": {"of": {"list": []}, "name": "transform"}})
+    for kind in ("kernreg", "scikit-learn"):
+        name = "chain" if kind == "kernreg" else "sklearn.preprocessing:StandardScaler"
+        found[f"{kind} of another"] = lambda f, kind=kind, name=name: f.require(kind, name, "os")
     found["family as class"] = lambda f: f.state.update(extra={"object": {"class": f.number("kernel"), "state": {}}})
     found["class as family"] = lambda f: f.state.update(extra={"kernel": {"family": 0, "parameters": {}}})
     found["class as family, alone"] = lambda f: f.state.update(extra={"family": 0})
@@ -468,6 +471,9 @@ def forgeries() -> dict[str, Change]:
         "requirements incomplete": {"requirements": [{"kind": "solver"}]},
         "requirements of numbers": {"requirements": [{"kind": 1, "name": 2, "distribution": 3, "version": 4}]},
         "no requirements": {"requirements": []},
+        "a million requirements": {"requirements": [{}] * 20_000},
+        "versions as text": {"written_with": "os"},
+        "model as text": {"model": "os"},
         "other members": {"members_forged": [Member("model.json", 1, 1, "0" * 64)._asdict()]},
         "members of text": {"members_forged": ["model.json"]},
     }.items():

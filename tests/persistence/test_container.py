@@ -127,6 +127,15 @@ def test_a_model_goes_on_while_its_file_is_replaced_or_deleted(path, model, tabl
     np.testing.assert_array_equal(loaded.decision_function(new), model.decision_function(new))
 
 
+def test_a_model_can_be_saved_over_the_file_it_is_mapped_from(path, model, table):
+    for _ in range(3):
+        loaded = kr.load(path)
+        loaded.extra_ = np.arange(10.0)
+        kr.save(loaded, path)
+    new = table[2]
+    np.testing.assert_array_equal(kr.load(path).decision_function(new), model.decision_function(new))
+
+
 def test_loading_closes_the_file(path):
     code = (
         "import os, sys, kernreg as kr; kr.load(sys.argv[1]); n = len(os.listdir('/proc/self/fd'));"

@@ -13,6 +13,7 @@ from persistence.forge import BOMB, Forger, accidents, foreign_zips, forgeries, 
 
 import kernreg as kr
 from kernreg.errors import DamagedModelFile, ModelFileError, NewerModelFile
+from kernreg.persistence import describe
 
 PROGRAM = Path(__file__).parent / "load_all.py"
 #: The model itself is 20 kB; what 64 MB of JSON take is the most that any file can ask for.
@@ -151,3 +152,9 @@ def test_errors_say_what_is_wrong_and_what_to_do(good, tmp_path):
         kr.load(tmp_path / "nothing.kern")
     with pytest.raises(IsADirectoryError):
         kr.load(tmp_path)
+
+
+def test_a_description_does_nothing_to_a_terminal(good, tmp_path):
+    path = tmp_path / "model.kern"
+    Forger(good).write(path, lambda f: f.manifest["model"].update({"spec": {"a\x1b[2J": ["\x07", "σ"]}}))
+    assert describe(path).model["spec"] == {"a\\x1b[2J": ["\\x07", "σ"]}
