@@ -28,15 +28,21 @@
     progress.py      progress bars
 
 May import: everything up to linalg. An ensembler is found by name, through the registry.
+
+For those who write solvers: `KernelParameters` is the base of an estimator with a parameter ``kernel``, `KernelLearner`
+of one that learns a kernel; `check_samples` and `check_choice` check what comes in.
 """
 
 from kernreg.solvers.ask_ls import AsKLSClassifier, AsKLSRegressor
+from kernreg.solvers.kernel_learner import KernelLearner
 from kernreg.solvers.kpca import KernelPCA
 from kernreg.solvers.ksvd import KernelSVD
 from kernreg.solvers.ls_svm import LSSVC, LSSVR
+from kernreg.solvers.parameters import KernelParameters, check_choice
+from kernreg.solvers.samples import check_samples
 from kernreg.solvers.scg_ldk import SCGLDK
 from kernreg.solvers.scg_osk import SCGOSK
-from kernreg.solvers.side_information import SideInformation
+from kernreg.solvers.side_information import LabelInformation, SideInformation
 from kernreg.solvers.tuning import TuneResult, tune
 
 __all__ = [
@@ -46,9 +52,14 @@ __all__ = [
     "SCGOSK",
     "AsKLSClassifier",
     "AsKLSRegressor",
+    "KernelLearner",
     "KernelPCA",
+    "KernelParameters",
     "KernelSVD",
+    "LabelInformation",
     "SideInformation",
     "TuneResult",
+    "check_choice",
+    "check_samples",
     "tune",
 ]
