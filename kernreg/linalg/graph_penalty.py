@@ -49,7 +49,7 @@ class PenalisedKernel:
     method : str
         ``"cholesky"`` or ``"lu"``.
     condition : float
-        Estimated condition number of the matrix factorised.
+        Condition number of the matrix factorised: an upper bound (``"cholesky"``) or an estimate (``"lu"``).
     """
 
     matrix: np.ndarray
@@ -90,7 +90,6 @@ def penalise_by_factors(K0: np.ndarray, U: np.ndarray, C: np.ndarray, gamma: flo
     M = _shifted(K0, gamma).T  # Fortran-ordered view, symmetric
     norm = induced_norms(K0)[0]
     factor = _cholesky(M, gamma)
-    rcond = lapack.dpocon(factor, norm)[0]
     Y = lapack.dpotrs(factor, U)[0]
     half = lapack.dtrtrs(factor, U, trans=1)[0]
     PU = (U - Y) / gamma if kept is None else kept @ Y
@@ -118,7 +117,8 @@ def penalise_by_factors(K0: np.ndarray, U: np.ndarray, C: np.ndarray, gamma: flo
     K, Q = K.T, inverse.T
     mirror(K, from_lower=True)
     mirror(Q, from_lower=True)
-    return PenalisedKernel(K, Q, "cholesky", 1.0 / rcond if rcond > 0.0 else float("inf"))
+    # Eigenvalues are at least 1 (LAPACK's estimate of the condition number takes as long as the factorisation).
+    return PenalisedKernel(K, Q, "cholesky", norm)
 
 
 def penalise_by_products(

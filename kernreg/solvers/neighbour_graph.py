@@ -15,12 +15,14 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, splu
 
+from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
 from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.linalg.partial import PartialReport, eigenpairs
 
 EIGEN_SOLVERS = ("auto", "dense", "krylov", "arpack", "lobpcg", "shift-invert")
 
+_SPARSE = 0.02  # share of entries above which sparse samples are no cheaper to compare than dense ones
 _SHIFT = 1e-3  # of L, which is singular
 _DENSE = 1500  # up to this size LAPACK on the dense matrix is the fastest
 _AWAY = 3.0  # moves the trivial eigenvalues of a dense D^(-1/2) w D^(-1/2) from 1 to -2, below all others
@@ -92,6 +94,8 @@ def neighbour_graph(X: Any, n_neighbors: Any) -> NeighbourGraph:
         raise ParameterError(
             f"n_neighbors={k}, and there are {n} samples; a sample has {n - 1} others, so at most {n - 1} is accepted"
         )
+    if is_sparse(X) and X.nnz > _SPARSE * n * X.shape[1] and 16 * 8 * n * X.shape[1] <= memory_budget():
+        X = X.toarray()  # distances of dense rows are products of matrices
     distances, indices = NearestNeighbors(n_neighbors=k).fit(X).kneighbors()
     rows = np.repeat(np.arange(n), k)
     near = sp.csr_array((np.ones(len(rows)), (rows, indices.ravel())), shape=(n, n))
@@ -174,7 +178,7 @@ def smoothest(
             return 0.5 * (A @ V + V) - trivial @ (trivial.T @ V)
 
         operator = LinearOperator((n, n), matvec=product, matmat=product, rmatvec=product, rmatmat=product, dtype=float)
-        method = "krylov" if eigen_solver == "auto" else eigen_solver
+        method = "arpack" if eigen_solver == "auto" else eigen_solver
         values, vectors, report = eigenpairs(operator, count, method=method, tol=tol, definite=True, **settings)
         values = 2.0 * values - 1.0
     return 1.0 - values, vectors, report

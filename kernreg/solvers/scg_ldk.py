@@ -68,7 +68,7 @@ class KernelReport:
     residual : float
         ‖(I + γ K0 S) K Z - K0 Z‖ / ‖K0 Z‖ for random columns Z, K0 being the low-rank matrix where that was taken.
     condition : float
-        Estimated condition number of the matrix factorised.
+        Condition number of the matrix factorised, estimated or bounded from above.
     side : str
         The form of the side information.
     landmarks : int
