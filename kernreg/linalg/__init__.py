@@ -26,6 +26,8 @@ and a few eigenpairs or singular triplets of a matrix in any form::
     randomized.py  subspace iteration
     external.py    ARPACK, LOBPCG
     counting.py    arrays, sparse arrays and operators as products that are counted
+    completeness.py  whether copies of repeated singular values were missed
+    two_sided.py   kernel matrices between two sample sets, centred on both sides
 
 May import: errors, config, registry, jit, engine, kernels. Solvers are short because this package is not.
 """

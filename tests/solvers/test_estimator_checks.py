@@ -6,7 +6,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernreg.testing
-from kernreg.solvers import LSSVC, LSSVR, SCGLDK, SCGOSK, AsKLSClassifier, AsKLSRegressor, KernelPCA
+from kernreg.solvers import LSSVC, LSSVR, SCGLDK, SCGOSK, AsKLSClassifier, AsKLSRegressor, KernelPCA, KernelSVD
 
 SOLVERS = [
     LSSVC(),
@@ -20,6 +20,10 @@ SOLVERS = [
     KernelPCA(),
     KernelPCA(kernel="tl1(rho=20.0)", n_components=2, order="value", fit_inverse_transform=True),
     KernelPCA(n_components=1, eigen_solver="operator"),
+    KernelSVD(),
+    KernelSVD(kernel="sne", svd_solver="operator"),
+    KernelSVD(kernel="rbf(sigma=50.0)", n_components=1, compatibility="a1"),
+    KernelSVD(kernel="rbf(sigma=50.0)", n_components=1, compatibility="a3", learning_iter=3),
     SCGLDK(),
     SCGLDK(strategy="lowrank", n_landmarks=2),
     SCGOSK(),
@@ -52,7 +56,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @kernreg.testing.parametrize_with_checks(
-    [*SOLVERS, LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor, KernelPCA, SCGLDK, SCGOSK]
+    [*SOLVERS, LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor, KernelPCA, KernelSVD, SCGLDK, SCGOSK]
 )
 def test_laws_of_solvers(check):
     check()
