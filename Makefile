@@ -10,7 +10,7 @@ BIN     := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 SOURCES := $(wildcard plugins/*/src)
 
-.PHONY: demo test lint format docs bench bench-compare clean help
+.PHONY: demo test lint format docs bench bench-compare papers-quick clean help
 .NOTPARALLEL: # two targets must not run pip in one environment at once
 .DEFAULT_GOAL := help
 
@@ -22,6 +22,7 @@ help:
 	@echo "make docs     the documentation as HTML, in docs/_build/html"
 	@echo "make bench    the asv benchmarks, and a page of them in docs/benchmarks"
 	@echo "make bench-compare BASE=<commit>   what has become slower since"
+	@echo "make papers-quick   every table of the papers, few trials on small subsets, and a report"
 	@echo "make clean    remove everything the targets above have made"
 
 demo: $(VENV)/.extra-plot
@@ -56,8 +57,13 @@ bench-compare: $(VENV)/.extra-bench
 	@test -n "$(BASE)" || { echo "which commit to compare with? make bench-compare BASE=main~1" >&2; exit 2; }
 	$(BIN)/python -m asv_benchmarks.compare $(BASE)
 
+# Data come from the folder that KERNREG_DATA names; what is there already is not run again.
+papers-quick: $(VENV)/.extra-plot
+	$(BIN)/kernreg papers run all --quick --jobs $(WORKERS)
+	$(BIN)/kernreg papers report --quick
+
 clean:
-	rm -rf $(VENV) build dist demo_output docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo_output papers-results docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf asv_benchmarks/results asv_benchmarks/html asv_benchmarks/env
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "gram": ("kernreg.cli.gram", "Write a kernel matrix for other tools."),
     "run": ("kernreg.cli.run", "Fit the chain described in a file."),
     "show": ("kernreg.cli.show", "Tell what is in a model file."),
+    "papers": ("kernreg.cli.papers", "Run the papers' tables again and report them."),
     "list": ("kernreg.cli.list", "List kernels, solvers, ensemblers and engines."),
     "info": ("kernreg.cli.info", "Tell all about one of them."),
     "doctor": ("kernreg.cli.doctor", "Look for problems: versions, threads, BLAS, cache, plugins."),

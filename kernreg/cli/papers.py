@@ -1,0 +1,125 @@
+"""``kernreg papers``: the papers' tables, listed, run again, and reported beside the papers' numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kernreg.cli.options import json_option
+from kernreg.cli.output import console, write_json
+
+out_option = click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("papers-results"),
+    show_default=True,
+    help="Folder of results.",
+)
+data_option = click.option(
+    "--data", type=click.Path(file_okay=False, path_type=Path), help="Data folder; by default that of KERNREG_DATA."
+)
+quick_option = click.option("--quick", is_flag=True, help="Few trials on small subsets, kept apart from full results.")
+
+
+@click.group("papers")
+def command() -> None:
+    """Run the tables of the papers again."""
+
+
+@command.command("list")
+@data_option
+@json_option
+def list_tables(data: Path | None, as_json: bool) -> None:
+    """List the tables, and how many of their rows have data here."""
+    from kernreg.papers import find_table, table_names
+    from kernreg.papers.splitting import is_available
+
+    rows: list[dict[str, Any]] = []
+    for name in table_names():
+        table = find_table(name)
+        present = sum(is_available(row, data) for row in table.rows)
+        rows.append(
+            {
+                "name": name,
+                "title": table.title,
+                "rows": len(table.rows),
+                "with_data": present,
+                "methods": len(table.methods),
+                "trials": table.trials,
+            }
+        )
+    if as_json:
+        write_json(rows)
+        return
+    from rich.table import Table as Printed
+
+    printed = Printed("table", "what", "rows", "with data", "methods", "trials")
+    for row in rows:
+        printed.add_row(*(str(row[key]) for key in ("name", "title", "rows", "with_data", "methods", "trials")))
+    console().print(printed)
+
+
+@command.command("run")
+@click.argument("names", metavar="TABLE...", nargs=-1, required=True)
+@click.option("--trials", type=click.IntRange(1), help="Trials of each row; by default as in the paper.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@data_option
+@out_option
+@quick_option
+@click.option("--row", "rows", multiple=True, help="Only this row; may be given several times.")
+@click.option("--method", "methods", multiple=True, help="Only this method; may be given several times.")
+@click.option("--download", is_flag=True, help="Fetch from OpenML what is not in the data folder.")
+def run_tables(
+    names: tuple[str, ...],
+    trials: int | None,
+    jobs: int,
+    data: Path | None,
+    out: Path,
+    quick: bool,
+    rows: tuple[str, ...],
+    methods: tuple[str, ...],
+    download: bool,
+) -> None:
+    """Run tables ("all" for every one); what is in the folder of results already is not run again."""
+    from kernreg.papers import find_table, run, table_names
+
+    tables = [find_table(name) for name in (table_names() if names == ("all",) else names)]
+    failed = 0
+    for table in tables:
+        click.echo(f"{table.name}: {table.title}")
+        done = run(
+            table,
+            out,
+            trials=trials,
+            jobs=jobs,
+            data=data,
+            quick=quick,
+            download=download,
+            rows=rows,
+            methods=methods,
+            tell=lambda line: click.echo(f"  {line}"),
+        )
+        failed += done.failed
+        click.echo(
+            f"{table.name}: {done.made} cells run, {done.kept} kept, {done.failed} failed, "
+            f"{len(done.missing)} rows without data, {done.seconds:.1f} s"
+        )
+        for line in done.missing:
+            click.echo(f"  data not available: {line}")
+    if failed:
+        raise SystemExit(1)
+
+
+@command.command("report")
+@click.argument("names", metavar="[TABLE]...", nargs=-1)
+@data_option
+@out_option
+@quick_option
+def report_tables(names: tuple[str, ...], data: Path | None, out: Path, quick: bool) -> None:
+    """Write report.md and report.html: ours beside the papers'."""
+    from kernreg.papers import find_table, table_names, write_report
+
+    for path in write_report([find_table(name) for name in names or table_names()], out, quick=quick, data=data):
+        click.echo(f"written to {path}")

@@ -1,0 +1,222 @@
+"""What the description of a table says. Descriptions hold no results of ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kernreg.errors import ParameterError
+
+_NUMBER = re.compile(r"^(\d*\.?\d+)(?:±(\d*\.?\d+))?$")
+_NAME = re.compile(r"^[a-z0-9][a-z0-9-]*$")  # names become names of files
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A number that the paper prints.
+
+    Attributes
+    ----------
+    mean : float
+    std : float or None
+        None where the paper gives none.
+    """
+
+    mean: float
+    std: float | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A data set of a table.
+
+    Attributes
+    ----------
+    name : str
+        Lower case, digits, hyphens.
+    data : str
+        Name for `kernreg.datasets.load`; ``openml:…`` where it has to be fetched; empty where it is nowhere to be had.
+    official : bool
+        Whether the official split is used. All trials are then the same, and one is run.
+    missing : {"keep", "drop", "raise"}
+        What is done about samples with missing values.
+    options : mapping
+        What else the methods of this table need to know about the row.
+    note : str
+        What differs from the paper in this row.
+    """
+
+    name: str
+    data: str
+    official: bool = False
+    missing: str = "raise"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a method hands back.
+
+    Attributes
+    ----------
+    predicted : ndarray or None
+        Predicted targets of the test samples.
+    chosen : mapping
+        Parameters that were chosen, for the record.
+    scores : mapping
+        Measures that are not computed from predictions.
+    """
+
+    predicted: np.ndarray | None = None
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A column of a table.
+
+    Attributes
+    ----------
+    name, label : str
+        For files, and for people.
+    function : callable
+        ``function(split, **settings)`` returns an Outcome. It sees the targets of training samples only.
+    settings : mapping
+        Grids and constants, as JSON can hold them; part of every result.
+    quick : mapping
+        Settings that are different in the quick profile.
+    ours : bool
+        Whether the column is not the paper's.
+    note : str
+        What differs from the paper in this column.
+    """
+
+    name: str
+    label: str
+    function: Callable[..., Outcome]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    ours: bool = False
+    note: str = ""
+
+    def settings_of(self, quick: bool) -> dict[str, Any]:
+        """Return the settings of a profile."""
+        return {**self.settings, **(self.quick if quick else {})}
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of a paper.
+
+    Attributes
+    ----------
+    name, title, paper : str
+    rows : sequence of Row
+    methods : sequence of Method
+    reported : mapping
+        Measure → (row, method) → Reported, all as fractions where the paper prints percent.
+    measures : sequence of str
+        Names in `running.MEASURES`, the first the one that counts.
+    train : float
+        Share of training samples in a random split.
+    scale : {"unit", "none"}
+        ``unit`` maps the training samples to [0, 1], feature by feature.
+    hidden : bool
+        Whether methods may see the test samples without their targets (transductive).
+    trials, quick_trials : int
+    quick_samples : int
+        In the quick profile, larger data sets are subsampled to this many.
+    protocol : str
+        The paper's protocol, in words.
+    differences : sequence of str
+        What we do differently, and why.
+    tuned_on_test : str
+        Where the paper chose anything on test data; empty where nothing says so.
+    """
+
+    name: str
+    title: str
+    paper: str
+    rows: Sequence[Row]
+    methods: Sequence[Method]
+    reported: Mapping[str, Mapping[tuple[str, str], Reported]]
+    measures: Sequence[str] = ("accuracy",)
+    train: float = 0.5
+    scale: str = "unit"
+    hidden: bool = False
+    trials: int = 10
+    quick_trials: int = 2
+    quick_samples: int = 300
+    protocol: str = ""
+    differences: Sequence[str] = ()
+    tuned_on_test: str = ""
+
+    def __post_init__(self) -> None:
+        rows, methods = [row.name for row in self.rows], [method.name for method in self.methods]
+        for name in (self.name, *rows, *methods):
+            if not _NAME.match(name):
+                raise ParameterError(f"{name!r} is not accepted as a name; give lower case, digits and hyphens")
+        for names in (rows, methods):
+            if len(set(names)) != len(names):
+                raise ParameterError(f"{self.name} has two rows or methods of one name among {', '.join(names)}")
+        for measure, numbers in self.reported.items():
+            for row, method in numbers:
+                if measure not in self.measures or row not in rows or method not in methods:
+                    raise ParameterError(
+                        f"{self.name} reports {measure} of {row}, {method}, and the description has no such cell"
+                    )
+
+    def row(self, name: str) -> Row:
+        """Return the row of this name."""
+        return next(row for row in self.rows if row.name == name)
+
+    def method(self, name: str) -> Method:
+        """Return the method of this name."""
+        return next(method for method in self.methods if method.name == name)
+
+    def trials_of(self, row: Row, trials: int | None, quick: bool) -> int:
+        """Return how often a row is run: as asked for, by default as the profile says, an official split once."""
+        if row.official:
+            return 1
+        return (self.quick_trials if quick else self.trials) if trials is None else trials
+
+
+def numbers(methods: str, text: str, *, unit: float = 1.0) -> dict[tuple[str, str], Reported]:
+    """Return the numbers of a printed table.
+
+    Parameters
+    ----------
+    methods : str
+        Names of the columns, separated by blanks.
+    text : str
+        A line for each row: its name, then ``mean`` or ``mean±std`` for each column, ``-`` where there is none.
+    unit : float
+        0.01 where the numbers are percent.
+
+    Examples
+    --------
+    >>> numbers("rbf tl1", "sonar 84.5 84.3±1.5", unit=0.01)[("sonar", "tl1")]
+    Reported(mean=0.843, std=0.015)
+    """
+    found = {}
+    columns = methods.split()
+    for line in filter(None, map(str.strip, text.splitlines())):
+        row, *cells = line.split()
+        if len(cells) != len(columns):
+            raise ParameterError(f"{line!r} has {len(cells)} numbers; there are {len(columns)} columns: {methods}")
+        for column, cell in zip(columns, cells, strict=True):
+            if cell == "-":
+                continue
+            match = _NUMBER.match(cell)
+            if match is None:
+                raise ParameterError(f"{cell!r} in {line!r} is not accepted; write mean, mean±std or -")
+            mean, std = (None if part is None else round(float(part) * unit, 6) for part in match.groups())
+            assert mean is not None
+            found[row, column] = Reported(mean, std)
+    return found

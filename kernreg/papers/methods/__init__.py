@@ -1,0 +1,9 @@
+"""What the columns of the tables do: functions of a split and settings that return predictions.
+
+tabular.py   LS-SVM and AsK-LS with kernel parameters chosen by exact leave-one-out
+tuned.py     the best of many kernels, or the mean of the best three: "kernreg tuned"
+graph.py     classification of nodes: C-SVM, LS-SVM, corrected spectra, AsK-LS merged in several ways
+reduced.py   kernel PCA, then a linear C-SVM
+learned.py   kernels learned from labels, then a C-SVM
+embedded.py  embeddings of nodes by PCA, kernel PCA, SVD and kernel SVD, then LS-SVM
+"""

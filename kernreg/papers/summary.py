@@ -1,0 +1,121 @@
+"""What the cells of a table say together, beside what the paper says."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kernreg.papers.cells import cell_path, is_done, profile_folder, read_cell
+from kernreg.papers.description import Method, Reported, Row, Table
+from kernreg.papers.running import made_with
+from kernreg.papers.splitting import is_available
+
+#: How far from the paper's number is near, where the paper gives no deviation.
+NEAR = 0.02
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A cell of the finished table, for one measure.
+
+    Attributes
+    ----------
+    state : {"done", "failed", "not run", "data not available"}
+    trials : int
+    mean, std, seconds : float or None
+        Over trials; the deviation is that of a sample (n - 1), None for a single trial.
+    paper : Reported or None
+    error : str
+    """
+
+    state: str
+    trials: int = 0
+    mean: float | None = None
+    std: float | None = None
+    seconds: float | None = None
+    paper: Reported | None = None
+    error: str = ""
+
+    @property
+    def near(self) -> bool | None:
+        """Whether ours is within the paper's deviation (0.02 where none is given); None without both numbers."""
+        if self.mean is None or self.paper is None:
+            return None
+        allowed = NEAR if self.paper.std is None else self.paper.std
+        return abs(self.mean - self.paper.mean) <= allowed + 1e-9
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A table with our numbers: entries[measure][row, method]."""
+
+    table: Table
+    quick: bool
+    entries: dict[str, dict[tuple[str, str], Entry]]
+    versions: tuple[str, ...]
+
+    @property
+    def anything(self) -> bool:
+        """Whether any cell was run."""
+        return any(entry.trials for entries in self.entries.values() for entry in entries.values())
+
+    def complete_scores(self) -> tuple[list[str], list[str], np.ndarray]:
+        """Return rows, methods and means of the first measure, for all rows in which every method that ran has one."""
+        entries = self.entries[self.table.measures[0]]
+        methods = [m.name for m in self.table.methods if any(entries[r.name, m.name].trials for r in self.table.rows)]
+        rows = [r.name for r in self.table.rows if all(entries[r.name, m].trials for m in methods)] if methods else []
+        means = np.array([[entries[row, method].mean for method in methods] for row in rows], dtype=np.float64)
+        return rows, methods, means
+
+
+def summarise(
+    table: Table, out: str | os.PathLike[str], *, quick: bool = False, data: str | os.PathLike[str] | None = None
+) -> Summary:
+    """Read what was run of a table. Results of other settings than the description's are not counted."""
+    folder, seen = Path(out), set()
+    here = profile_folder(folder, quick) / table.name
+    names = sorted(path.name for path in here.glob("*.json")) if here.is_dir() else []
+    measures: dict[str, dict[tuple[str, str], Entry]] = {measure: {} for measure in table.measures}
+    for row in table.rows:
+        present = is_available(row, data)
+        for method in table.methods:
+            start = f"{row.name}.{method.name}."
+            trials = [int(name[len(start) : -5]) for name in names if name.startswith(start)]
+            found = [(t, read_cell(cell_path(folder, quick, table.name, row.name, method.name, t))) for t in trials]
+            cells = [
+                cell
+                for trial, cell in found
+                if cell is not None and is_done(cell, made_with(table, row.name, method.name, trial, quick))
+            ]
+            errors = [cell["error"] for _, cell in found if cell is not None and "error" in cell]
+            seen |= {_versions(cell) for cell in cells}
+            for measure in table.measures:
+                measures[measure][row.name, method.name] = _entry(table, row, method, measure, cells, errors, present)
+    return Summary(table, quick, measures, tuple(sorted(seen)))
+
+
+def _entry(
+    table: Table, row: Row, method: Method, measure: str, cells: list[dict], errors: list[str], present: bool
+) -> Entry:
+    paper = table.reported.get(measure, {}).get((row.name, method.name))
+    cells = [cell for cell in cells if measure in cell["scores"]]
+    if not cells:
+        state = "failed" if errors else "not run" if present else "data not available"
+        return Entry(state, paper=paper, error=errors[0] if errors else "")
+    values = np.array([cell["scores"][measure] for cell in cells])
+    return Entry(
+        "done",
+        len(values),
+        float(values.mean()),
+        float(values.std(ddof=1)) if len(values) > 1 else None,
+        float(np.mean([cell["seconds"] for cell in cells])),
+        paper,
+        errors[0] if errors else "",
+    )
+
+
+def _versions(cell: dict) -> str:
+    return ", ".join(f"{name} {number}" for name, number in sorted(cell.get("versions", {}).items()))

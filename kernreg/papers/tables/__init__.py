@@ -1,0 +1,38 @@
+"""The descriptions, one module for each table. A module is imported when its table is asked for."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+
+from kernreg.errors import ParameterError
+from kernreg.papers.description import Table
+
+#: Name of a table: its module, which holds it as TABLE.
+MODULES = {
+    "ind-table1": "ind1",
+    "ask-table4": "ask4",
+}
+
+
+def table_names() -> tuple[str, ...]:
+    """Return the names of all tables.
+
+    >>> "ask-table4" in table_names()
+    True
+    """
+    return tuple(MODULES)
+
+
+def find_table(name: str) -> Table:
+    """Return the description of a table.
+
+    >>> find_table("ask-table4").title
+    'ASK Table IV: UCI data, symmetric and asymmetric kernels'
+    """
+    if name not in MODULES:
+        near = difflib.get_close_matches(name, MODULES, 1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ParameterError(f"there is no table {name!r}; there are {', '.join(MODULES)}.{hint}")
+    table: Table = import_module(f"kernreg.papers.tables.{MODULES[name]}").TABLE
+    return table

@@ -1,0 +1,54 @@
+"""The report holds our numbers, the paper's, and never one that was not measured."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from kernreg.papers import run, write_report
+from kernreg.papers.cells import cell_path, read_cell
+from kernreg.papers.summary import summarise
+
+
+def test_mean_and_deviation_are_those_of_the_cells(table, folder, tmp_path):
+    run(table, tmp_path, data=folder)
+    cells = [read_cell(cell_path(tmp_path, False, "tiny", "noise", "near", trial)) for trial in range(3)]
+    values = [cell["scores"]["accuracy"] for cell in cells]
+    entry = summarise(table, tmp_path, data=folder).entries["accuracy"]["noise", "near"]
+    assert (entry.mean, entry.std) == pytest.approx((np.mean(values), np.std(values, ddof=1)))
+    assert entry.near is None  # the paper says nothing here
+
+
+def test_without_data_or_runs_there_is_no_number(table, folder, tmp_path):
+    entries = summarise(table, tmp_path, data=folder).entries["accuracy"]
+    assert {entry.state for (row, _), entry in entries.items() if row != "absent"} == {"not run"}
+    assert entries["absent", "near"].state == "data not available"
+    text = write_report([table], tmp_path, data=folder)[0].read_text()
+    assert "| absent | data not available [0.500] | data not available |" in text
+    assert "Friedman" not in text
+    assert "Wilcoxon" not in text
+    assert "numbers are within" not in text
+
+
+def test_ours_stand_beside_the_papers(table, folder, tmp_path):
+    run(table, tmp_path, data=folder)
+    markdown, page = (path.read_text() for path in write_report([table], tmp_path, data=folder))
+    near = summarise(table, tmp_path, data=folder).entries["accuracy"]["blobs", "near"]
+    assert f"| blobs | {near.mean:.3f} ± {near.std:.3f} [0.990 ± 0.020] |" in markdown
+    assert f"{int(abs(near.mean - 0.99) <= 0.02)} of 1 numbers are within" in markdown
+    assert "- the means are shifted" in markdown
+    assert "Wilcoxon signed-rank test of the two over 2 rows" in markdown
+    assert "always &lt;one&gt;" in page
+    assert "<one>" not in page
+    assert "paper 0.990 ± 0.020" in page
+    assert not re.search(r'(src|href)="(?!#)', page)  # self-contained
+
+
+def test_the_quick_profile_claims_nothing(table, folder, tmp_path):
+    run(table, tmp_path, data=folder, quick=True)
+    path, _ = write_report([table], tmp_path, data=folder, quick=True)
+    assert path.name == "report-quick.md"
+    assert "not comparable" in path.read_text()
+    assert "numbers are within" not in path.read_text()
