@@ -393,6 +393,7 @@ def forgeries() -> dict[str, Change]:
     found["nested 150 deep"] = lambda f: f.state.update(extra=nested(150))
     found["nested 10000 deep"] = lambda f: setattr(f, "model", b"[" * 10_000 + b"]" * 10_000)
     found["nested a million deep"] = lambda f: setattr(f, "model", b'{"root":' * 1_000_000)
+    found["as many values as there may be"] = lambda f: setattr(f, "model", b"[" + b"{}," * 1_990_000 + b"{}]")
     found["five million values"] = lambda f: setattr(f, "model", b"[" + b"[]," * 5_000_000 + b"[]]")
     found["seventy million bytes"] = lambda f: setattr(f, "model", b'"' + b"a" * 70_000_000 + b'"')
     found["a number of a million digits"] = lambda f: setattr(f, "model", b"1" * 1_000_000)
