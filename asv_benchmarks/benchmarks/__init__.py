@@ -4,6 +4,7 @@
     bars.py         ours against the peer, one ratio per line of the table `python -m asv_benchmarks.bars` prints
     kernels.py      kernel matrices: time, memory, fraction of what the hardware can do, growth with n
     operators.py    products with a kernel matrix that is never held
+    kpca.py         kernel PCA, in memory and matrix-free
     cold_start.py   fresh processes: compiled kernels from disk, edited plugins
     jit.py          the scalar functions, per element
     registry.py     importing and listing
