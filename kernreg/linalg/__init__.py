@@ -28,6 +28,9 @@ and a few eigenpairs or singular triplets of a matrix in any form::
     counting.py    arrays, sparse arrays and operators as products that are counted
     completeness.py  whether copies of repeated singular values were missed
     two_sided.py   kernel matrices between two sample sets, centred on both sides
+    nystrom.py     singular triplets from some rows and columns: the asymmetric Nyström method
+    sectioned.py     a kernel matrix known by them, its landmarks
+    sections.py      products with them, normalisers exact or estimated
 
 May import: errors, config, registry, jit, engine, kernels. Solvers are short because this package is not.
 """

@@ -22,6 +22,7 @@ randomized kernel ridge regression with statistical guarantees, NeurIPS 2015 (le
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 
 METHODS = ("uniform", "kmeans++", "entropy", "leverage")
+
+_FEWEST_PILOTS = 300  # columns by which rows are scored, and rows by which columns are
 
 
 def choose_landmarks(
@@ -97,6 +100,62 @@ def choose_landmarks(
         scores = _leverage(bound, X[pool], Z[pool], min(len(pool), max(100, n_landmarks // 2)), rng)
         chosen = _weighted_choice(scores, n_landmarks, rng)
     return np.sort(pool[chosen])
+
+
+def leverage_of_both(
+    block: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    shape: tuple[int, int],
+    sizes: tuple[int, int],
+    rank: int,
+    random_state: Any = None,
+    *,
+    rounds: int = 2,
+    pool_size: int = 20_000,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and columns of a rectangular matrix, chosen by ridge leverage scores of one another.
+
+    The scores of rows are those of their entries in some columns, and the other way round. So the first columns are
+    uniform, rows are chosen by them, columns by these rows, and so on: after a few rounds both have found where a
+    matrix has its weight, also where a uniform choice sees nothing of it (few rows of many, as in sparse graphs). The
+    ridge is the rank-th eigenvalue of the centred block, so that scores are those of that many leading directions.
+
+    Parameters
+    ----------
+    block : callable
+        ``block(rows, columns)`` gives that part of the matrix.
+    shape : tuple of int
+        Of the whole matrix.
+    sizes : tuple of int
+        How many rows and columns.
+    rank : int
+        How many directions matter.
+    random_state : int, numpy Generator or RandomState, optional
+    rounds : int
+        How often rows and columns take turns.
+    pool_size : int
+        Bound on the candidates of each side (ten times the landmarks, where that is more), drawn uniformly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> G = np.zeros((200, 300))
+    >>> G[7, :9] = G[:9, 5] = 1.0
+    >>> rows, columns = leverage_of_both(lambda i, j: G[np.ix_(i, j)], G.shape, (20, 20), 2, random_state=0)
+    >>> 7 in rows, 5 in columns
+    (True, True)
+    """
+    rng = generator(random_state)
+    pools = [_pool(n, p, "leverage", max(10 * p, pool_size), rng) for n, p in zip(shape, sizes, strict=True)]
+    pilots = [min(p, max(_FEWEST_PILOTS, 4 * rank)) for p in sizes]
+    columns = rng.choice(shape[1], pilots[1], replace=False)
+    for number in range(rounds):
+        last = number == rounds - 1
+        scores = _ridge_scores(block(pools[0], columns), rank)
+        rows = pools[0][_mixed_choice(scores, sizes[0] if last else pilots[0], rng)]
+        looked_at = rows if len(rows) <= pilots[0] else rng.choice(rows, pilots[0], replace=False)
+        scores = _ridge_scores(block(looked_at, pools[1]).T, rank)
+        columns = pools[1][_mixed_choice(scores, sizes[1] if last else pilots[1], rng)]
+    return np.sort(rows), np.sort(columns)
 
 
 def anchored(kernel: Kernel, X: Any, Z: Any = None) -> Kernel:
@@ -213,6 +272,25 @@ def _leverage(kernel: Kernel, X: Any, Z: Any, pilots: int, rng: np.random.Genera
         return np.minimum(found, 1.0)
 
     return kernel.map_rows(X, Z[chosen], score)
+
+
+def _ridge_scores(B: np.ndarray, rank: int) -> np.ndarray:
+    """Return bᵢᵀ(BᵀB + λI)⁻¹bᵢ of the rows of B, its columns centred, λ the rank-th largest eigenvalue of BᵀB."""
+    B = B - B.mean(axis=0)
+    values, vectors = linalg.eigh(B.T @ B)
+    largest = float(values[-1])
+    if not largest > 0.0:
+        return np.ones(len(B))
+    ridge = max(float(values[-min(rank, len(values))]), 1e-10 * largest)
+    return ((B @ (vectors / np.sqrt(np.maximum(values, 0.0) + ridge))) ** 2).sum(axis=1)
+
+
+def _mixed_choice(scores: np.ndarray, p: int, rng: np.random.Generator) -> np.ndarray:
+    """Choose by scores, a tenth of the time uniformly: what a score has not seen may still be there."""
+    total = float(scores.sum())
+    share = scores / total if total > 0.0 else np.zeros(len(scores))
+    probabilities = 0.9 * share + (1.0 - 0.9 * float(share.sum())) / len(scores)
+    return rng.choice(len(scores), p, replace=False, p=probabilities / probabilities.sum())
 
 
 def _diagonal(kernel: Kernel, X: Any, Z: Any, step: int = 64) -> np.ndarray:

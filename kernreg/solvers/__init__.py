@@ -7,6 +7,7 @@
     ksvd.py        KernelSVD: kernels between two sample sets, with
     coupled.py       their decomposition, sides.py what is seen of both sides
     compatibility.py, learned_compatibility.py, heads.py, kernel_gradients.py   samples of different dimension
+    nystrom.py     AsymmetricNystroem: the same from a subsample
     scg_ldk.py     SCGLDK: a kernel learned from labels or pairs, in closed form
     scg_osk.py     SCGOSK: weights of a graph's eigenvectors learned from labels or pairs, with
     neighbour_graph.py   graphs and their smoothest eigenvectors
@@ -38,6 +39,7 @@ from kernreg.solvers.kernel_learner import KernelLearner
 from kernreg.solvers.kpca import KernelPCA
 from kernreg.solvers.ksvd import KernelSVD
 from kernreg.solvers.ls_svm import LSSVC, LSSVR
+from kernreg.solvers.nystrom import AsymmetricNystroem
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_samples
 from kernreg.solvers.scg_ldk import SCGLDK
@@ -52,6 +54,7 @@ __all__ = [
     "SCGOSK",
     "AsKLSClassifier",
     "AsKLSRegressor",
+    "AsymmetricNystroem",
     "KernelLearner",
     "KernelPCA",
     "KernelParameters",

@@ -303,16 +303,19 @@ class KernelSVD(TransformerMixin, KernelParameters):
             scores.
         """
         check_is_fitted(self)
-        if self._mode == "one":
-            Z = check_samples(self, Z, self.kernel_, reset=False, name="Z")
-        else:
-            Z = right_samples(Z, self.kernel_, "Z")
-            if self._right_features is not None and Z.shape[1] != self._right_features:
-                what = "one for each row of the training matrix" if self._mode == "matrix" else "as in training"
-                raise DataError(f"Z has {Z.shape[1]} features; right samples have {self._right_features}, {what}")
-        samples = self.compatibility_.right_samples(Z)
+        samples = self.compatibility_.right_samples(self._right_side(Z))
         found = self.kernel_.operator(self.X_fit_, samples).T @ self.left_vectors_ - self._right_offset
         return found.astype(self.right_scores_.dtype, copy=False)
+
+    def _right_side(self, Z: Any) -> Any:
+        """Return samples like those of the right side, checked."""
+        if self._mode == "one":
+            return check_samples(self, Z, self.kernel_, reset=False, name="Z")
+        Z = right_samples(Z, self.kernel_, "Z")
+        if self._right_features is not None and Z.shape[1] != self._right_features:
+            what = "one for each row of the training matrix" if self._mode == "matrix" else "as in training"
+            raise DataError(f"Z has {Z.shape[1]} features; right samples have {self._right_features}, {what}")
+        return Z
 
     def embed(self, X: Any = None, *, side: str = "both") -> np.ndarray:
         """Return left scores, right scores, or both next to each other.
