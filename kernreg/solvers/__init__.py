@@ -8,6 +8,7 @@
     coupled.py       their decomposition, sides.py what is seen of both sides
     compatibility.py, learned_compatibility.py, heads.py, kernel_gradients.py   samples of different dimension
     nystrom.py     AsymmetricNystroem: the same from a subsample
+    biclustering.py  KernelBiclustering: k-means on both embeddings of kernel SVD
     scg_ldk.py     SCGLDK: a kernel learned from labels or pairs, in closed form
     scg_osk.py     SCGOSK: weights of a graph's eigenvectors learned from labels or pairs, with
     neighbour_graph.py   graphs and their smoothest eigenvectors
@@ -35,6 +36,7 @@ of one that learns a kernel; `check_samples` and `check_choice` check what comes
 """
 
 from kernreg.solvers.ask_ls import AsKLSClassifier, AsKLSRegressor
+from kernreg.solvers.biclustering import KernelBiclustering
 from kernreg.solvers.kernel_learner import KernelLearner
 from kernreg.solvers.kpca import KernelPCA
 from kernreg.solvers.ksvd import KernelSVD
@@ -55,6 +57,7 @@ __all__ = [
     "AsKLSClassifier",
     "AsKLSRegressor",
     "AsymmetricNystroem",
+    "KernelBiclustering",
     "KernelLearner",
     "KernelPCA",
     "KernelParameters",

@@ -12,9 +12,9 @@ scaling
     documents no longer dominate.
 compatibility
     Rows have M features and columns N. ``a1`` projects the longer ones on their principal directions; see below.
-unit length
-    Rows and columns are divided by their lengths, so that one bandwidth suits both sides and every data set:
-    ‖x - z‖² = 2 - 2 cos(x, z).
+lengths
+    The side that was projected is longer by about √(N/M), and the more so the more frequent a term is. Samples of both
+    sides are divided by their lengths, so that one bandwidth suits every matrix: ‖x - z‖² = 2 - 2 cos(x, z).
 embedding
     k-means sees the singular vectors, the scores, or the scores divided by their lengths.
 
@@ -47,8 +47,9 @@ from kernreg.solvers.ksvd import KernelSVD
 from kernreg.solvers.parameters import KernelParameters, check_choice
 
 SCALINGS = ("auto", "bipartite", "none")
+LENGTHS = ("both", "projected", "none")
 COMPATIBILITIES = ("a0", "a1", "a2")
-EMBEDDINGS = ("directions", "scores", "vectors")
+EMBEDDINGS = ("vectors", "scores", "directions")
 
 
 class KernelBiclustering(BiclusterMixin, KernelParameters):
@@ -59,19 +60,22 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
     n_clusters : int or tuple of int
         Clusters of rows and of columns; one number for both.
     kernel : str, KernelFamily or Kernel
-        Compares rows with columns. Its bandwidth is one for samples of unit length.
+        Compares rows with columns. Its bandwidth is relative to samples of length one, unless ``lengths="none"``.
     n_components : int or None
         Components of the embeddings; None for as many as there are clusters on the side that has more.
     scaling : {"auto", "bipartite", "none"}
         ``bipartite`` divides by square roots of the sums of rows and columns, and needs a matrix without negative
-        entries; ``auto`` does so where it can. `scaling_` says what was done.
+        entries. ``auto`` does so for counts, a matrix of non-negative whole numbers, and leaves anything else (TF-IDF
+        weights, measurements) as it is. `scaling_` says what was done.
     compatibility : {"a1", "a0", "a2"}
         How rows and columns become comparable: principal directions (oriented as above), the pseudo-inverse (columns
         become unit vectors, and the matrix may stay sparse), random directions.
-    unit_length : bool
-        Whether to divide rows and columns by their lengths.
-    embedding : {"directions", "scores", "vectors"}
-        What k-means sees: scores divided by their lengths, scores, or singular vectors.
+    lengths : {"both", "projected", "none"}
+        Which samples are divided by their lengths: those of both sides; those of the projected side (the others by
+        their root mean square, so that long documents keep more weight than short ones); none.
+    embedding : {"vectors", "scores", "directions"}
+        What k-means sees: singular vectors, scores (singular vectors times singular values), or the scores of each
+        sample divided by their length.
     n_init : int
         Starts of k-means, of which the best is taken.
     random_state : int, RandomState or None
@@ -115,12 +119,12 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
         self,
         n_clusters: Any = 3,
         *,
-        kernel: Any = "sne(sigma=1.0)",
+        kernel: Any = "sne(sigma=1.5)",
         n_components: int | None = None,
         scaling: str = "auto",
         compatibility: str = "a1",
-        unit_length: bool = True,
-        embedding: str = "directions",
+        lengths: str = "both",
+        embedding: str = "vectors",
         n_init: int = 10,
         random_state: Any = 0,
     ):
@@ -129,7 +133,7 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
         self.n_components = n_components
         self.scaling = scaling
         self.compatibility = compatibility
-        self.unit_length = unit_length
+        self.lengths = lengths
         self.embedding = embedding
         self.n_init = n_init
         self.random_state = random_state
@@ -145,6 +149,7 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
         """
         check_choice("scaling", self.scaling, SCALINGS)
         check_choice("compatibility", self.compatibility, COMPATIBILITIES)
+        check_choice("lengths", self.lengths, LENGTHS)
         check_choice("embedding", self.embedding, EMBEDDINGS)
         least = {"ensure_min_samples": 2, "ensure_min_features": 2}
         A = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], **least)
@@ -197,13 +202,15 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
         return int(counts[0]), int(counts[1])
 
     def _fit_scaling(self, A: Any) -> Any:
-        negative = bool((A.data if is_sparse(A) else A).min(initial=0.0) < 0.0)
+        entries = A.data if is_sparse(A) else A
+        negative = bool(entries.min(initial=0.0) < 0.0)
         if negative and self.scaling == "bipartite":
             raise DataError(
                 "Negative values in data passed to KernelBiclustering; scaling='bipartite' takes square roots of sums "
                 "of rows and columns. Use scaling='none'"
             )
-        self.scaling_ = "none" if negative or self.scaling == "none" else "bipartite"
+        counts = not negative and bool(np.all(entries == np.floor(entries)))
+        self.scaling_ = "bipartite" if self.scaling == "bipartite" or (self.scaling == "auto" and counts) else "none"
         if self.scaling_ == "bipartite":
             self._column_weights = _inverse_roots(A, axis=0)
         return self._scaled(A)
@@ -221,25 +228,33 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
     def _two_sample_sets(self, A: Any, random: np.random.RandomState) -> tuple[Any, Any]:
         """Return rows and columns as samples with the same number of features; keeps what maps new rows."""
         N, M = A.shape
-        self._row_map = None
+        self._row_map, self._row_length = None, None
         if self.compatibility == "a2":
             seed = int(random.randint(np.iinfo(np.int32).max))
             found = make_compatibility("a2", A, A.T, rows_and_columns=True, random_state=seed)
             self._row_map = found.left
             columns = found.right_samples(A.T.tocsr() if is_sparse(A) else A.T)
         elif N >= M:
-            columns = _unit_vectors(M, A) if self.compatibility == "a0" else _root(A.T @ A)[0].astype(A.dtype)
+            columns = _unit_vectors(M, A) if self.compatibility == "a0" else _root(A.T @ A).astype(A.dtype)
         elif self.compatibility == "a0":
             self._row_map, columns = _pseudo_inverse(A), A.T
         else:  # rows are longer: they become those of (AAᵀ)^(1/2), by the map V Uᵀ = Aᵀ (AAᵀ)^(-1/2)
-            self._row_map = (A.T @ _root(A @ A.T)[1]).astype(A.dtype)
+            self._row_map = (A.T @ _root(A @ A.T, inverse=True)).astype(A.dtype)
             columns = A.T
         columns = columns.tocsr() if is_sparse(columns) else np.ascontiguousarray(columns)
-        return self._row_samples(A), unit_rows(columns) if self.unit_length else columns
+        if self.lengths == "projected" and self._row_map is None:
+            self._row_length = _mean_length(A)
+        if self.lengths == "both" or (self.lengths == "projected" and self._row_map is None):
+            columns = unit_rows(columns)
+        elif self.lengths == "projected":
+            columns = _divided(columns, _mean_length(columns))
+        return self._row_samples(A), columns
 
     def _row_samples(self, A: Any) -> Any:
         rows = A if self._row_map is None else A @ self._row_map
-        return unit_rows(rows) if self.unit_length else rows
+        if self.lengths == "none":
+            return rows
+        return unit_rows(rows) if self._row_length is None else _divided(rows, self._row_length)
 
     def _embedded(self, scores: np.ndarray, training_scores: np.ndarray) -> np.ndarray:
         if self.embedding == "directions":
@@ -281,12 +296,23 @@ def _inverse_roots(A: Any, axis: int) -> np.ndarray:
     return np.divide(1.0, np.sqrt(sums), out=np.zeros_like(sums), where=sums > 0.0).astype(A.dtype)
 
 
+def _mean_length(samples: Any) -> float:
+    """Return the root mean square of the lengths of samples, 1 where all are empty."""
+    entries = samples.data if is_sparse(samples) else samples
+    length = float(np.sqrt(np.square(entries, dtype=np.float64).sum() / samples.shape[0]))
+    return length if length > 0.0 else 1.0
+
+
+def _divided(samples: Any, length: float) -> Any:
+    return (samples / length).astype(samples.dtype, copy=False)  # sparse float32 over a number is float64
+
+
 def _unit_vectors(size: int, like: Any) -> Any:
     return sp.eye_array(size, dtype=like.dtype, format="csr") if is_sparse(like) else np.eye(size, dtype=like.dtype)
 
 
-def _root(gram: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the square root of a Gram matrix, and its pseudo-inverse."""
+def _root(gram: Any, *, inverse: bool = False) -> np.ndarray:
+    """Return the square root of a Gram matrix, or the pseudo-inverse of that."""
     size = gram.shape[0]
     needed, budget = 5 * 8 * size * size, memory_budget()
     if needed > budget:
@@ -297,9 +323,10 @@ def _root(gram: Any) -> tuple[np.ndarray, np.ndarray]:
     dense = (gram.toarray() if is_sparse(gram) else gram).astype(np.float64)
     values, vectors = linalg.eigh(dense, check_finite=False)
     roots = np.sqrt(np.maximum(values, 0.0))
-    kept = values > size * np.finfo(gram.dtype).eps * values.max(initial=0.0)
-    inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=kept)
-    return (vectors * roots) @ vectors.T, (vectors * inverse) @ vectors.T
+    if inverse:
+        kept = values > size * np.finfo(gram.dtype).eps * values.max(initial=0.0)
+        roots = np.divide(1.0, roots, out=np.zeros_like(roots), where=kept)
+    return (vectors * roots) @ vectors.T
 
 
 def _pseudo_inverse(A: Any) -> np.ndarray:
