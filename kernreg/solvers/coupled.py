@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
+from kernreg.engine.threads import single_threaded_blas
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel, as_kernel
 from kernreg.linalg.completeness import missed
@@ -106,10 +107,11 @@ def _from_products(
     """Return the triplets of an operator: vector by vector where products are cheap, in blocks where they are not."""
     if not cheap or r > _FEW or min(A.shape) <= max(_SMALL, 2 * r):
         return singular_triplets(A, r, **options)
-    with warnings.catch_warnings():
+    # Single vectors are too little work to share: threads of BLAS would only wait for each other.
+    with single_threaded_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # blocks take over
         U, values, V, report = singular_triplets(A, r, method="arpack", **options)
-    more = missed(A.matmat, A.rmatmat, V, float(values[-1]), generator(options["random_state"]))
+        more = missed(A.matmat, A.rmatmat, V, float(values[-1]), generator(options["random_state"]))
     if more is None and report.converged:
         return U, values, V, report
     found = singular_triplets(A, r, method="krylov", **options)
