@@ -121,14 +121,14 @@ class Table:
     methods : sequence of Method
     reported : mapping
         Measure → (row, method) → Reported, all as fractions where the paper prints percent.
+    elsewhere : mapping
+        The same for columns of the paper that are not run here.
     measures : sequence of str
         Names in `running.MEASURES`, the first the one that counts.
     train : float
         Share of training samples in a random split.
     scale : {"unit", "none"}
         ``unit`` maps the training samples to [0, 1], feature by feature.
-    hidden : bool
-        Whether methods may see the test samples without their targets (transductive).
     trials, quick_trials : int
     quick_samples : int
         In the quick profile, larger data sets are subsampled to this many.
@@ -146,10 +146,10 @@ class Table:
     rows: Sequence[Row]
     methods: Sequence[Method]
     reported: Mapping[str, Mapping[tuple[str, str], Reported]]
+    elsewhere: Mapping[str, Mapping[tuple[str, str], Reported]] = field(default_factory=dict)
     measures: Sequence[str] = ("accuracy",)
     train: float = 0.5
     scale: str = "unit"
-    hidden: bool = False
     trials: int = 10
     quick_trials: int = 2
     quick_samples: int = 300
@@ -171,6 +171,16 @@ class Table:
                     raise ParameterError(
                         f"{self.name} reports {measure} of {row}, {method}, and the description has no such cell"
                     )
+
+    def best_reported(self, measure: str, row: str) -> Reported | None:
+        """Return the best number that the paper prints in a row, columns that are not run here included."""
+        printed = [
+            number
+            for part in (self.reported, self.elsewhere)
+            for (name, _), number in part.get(measure, {}).items()
+            if name == row
+        ]
+        return max(printed, key=lambda number: number.mean, default=None)
 
     def row(self, name: str) -> Row:
         """Return the row of this name."""

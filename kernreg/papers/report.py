@@ -100,16 +100,20 @@ def _beyond(summary: Summary) -> str:
     ours = [method.name for method in table.methods if method.name == "tuned"]
     wins = rows = 0
     for row in table.rows:
-        printed = [number.mean for (name, _), number in table.reported.get(measure, {}).items() if name == row.name]
+        printed = table.best_reported(measure, row.name)
         means = [summary.entries[measure][row.name, method].mean for method in ours]
         if printed and means and means[0] is not None:
             rows += 1
-            wins += means[0] >= max(printed)
+            wins += means[0] >= printed.mean
     return f"'kernreg tuned' is at least as good as the paper's best column in {wins} of {rows} rows." if rows else ""
 
 
 def _notes(table: Table) -> list[str]:
     notes = list(table.differences)
+    for measure, printed in table.elsewhere.items():
+        for row in table.rows:
+            there = [f"{column} {_paper(number)}" for (name, column), number in printed.items() if name == row.name]
+            notes += [f"Not run here, {NAMES.get(measure, measure)} of {row.name} in the paper: {', '.join(there)}"]
     notes += [f"{row.name}: {row.note}" for row in table.rows if row.note]
     notes += [f"{method.label}: {method.note}" for method in table.methods if method.note]
     if table.tuned_on_test:

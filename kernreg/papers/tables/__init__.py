@@ -12,6 +12,9 @@ from kernreg.papers.description import Table
 MODULES = {
     "ind-table1": "ind1",
     "ask-table4": "ask4",
+    "ask-table3": "ask3",
+    "ind-table2": "ind2",
+    "scg-table3": "scg3",
 }
 
 

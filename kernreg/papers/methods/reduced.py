@@ -1,0 +1,94 @@
+"""Kernel PCA to a few components, then a linear C-SVM; everything chosen by cross-validation on training samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import ParameterGrid, StratifiedKFold
+from sklearn.svm import LinearSVC
+
+from kernreg import make_kernel
+from kernreg.errors import KernregError, ParameterError
+from kernreg.papers.description import Outcome
+from kernreg.papers.splitting import Split
+from kernreg.solvers import KernelPCA
+
+#: Training samples that choose parameters, where there are more.
+CHOOSING = 400
+
+
+def reduce_and_classify(
+    split: Split,
+    *,
+    candidates: Sequence[Mapping[str, Any]],
+    C: Sequence[float],
+    folds: int,
+    orders: Sequence[str] = ("magnitude",),
+) -> Outcome:
+    """Kernel PCA to a share of the features (the row's option ``ratio``), then a linear C-SVM.
+
+    Parameters
+    ----------
+    split : Split
+    candidates : sequence of mapping
+        Each a kernel, the grid of its parameters, and those of them that are multiples of the number of features.
+    C : sequence of float
+    folds : int
+        Of the cross-validation that chooses kernel, order and C.
+    orders : sequence of str
+        Which components come first: see `KernelPCA`.
+    """
+    d = split.X_train.shape[1]
+    r = max(1, round(split.options["ratio"] * d))
+    rng = np.random.default_rng(split.seed)
+    some = rng.permutation(len(split.y_train))[:CHOOSING]
+    X, y = split.X_train[some], split.y_train[some]
+    cut = list(StratifiedKFold(folds, shuffle=True, random_state=split.seed).split(X, y))
+    best: tuple[float, Any, str, float] | None = None
+    skipped = []
+    for kernel in _kernels(candidates, d):
+        for order in orders:
+            try:
+                hits = np.mean([_hits(kernel, order, r, C, X, y, *part) for part in cut], axis=0)
+            except KernregError as error:
+                skipped.append(f"{kernel}: {error}")
+                continue
+            place = int(hits.argmax())
+            if best is None or hits[place] > best[0]:
+                best = float(hits[place]), kernel, order, float(C[place])
+    if best is None:
+        raise ParameterError(f"no kernel could be fitted: {'; '.join(skipped)}")
+    score, kernel, order, c = best
+    pca = KernelPCA(kernel, r, order=order).fit(split.X_train)
+    train, test = _scaled(pca.transform(split.X_train), pca.transform(split.X_test))
+    predicted = _svm(c).fit(train, split.y_train).predict(test)
+    chosen = {"kernel": str(kernel), "order": order, "C": c, "components": r, "cv_score": score, "skipped": skipped}
+    return Outcome(predicted, chosen)
+
+
+def _kernels(candidates: Sequence[Mapping[str, Any]], d: int) -> list[Any]:
+    made = []
+    for candidate in candidates:
+        scaled = candidate.get("per_feature", ())
+        for values in ParameterGrid(dict(candidate["grid"])):
+            made.append(make_kernel(candidate["kernel"], **{k: v * d if k in scaled else v for k, v in values.items()}))
+    return made
+
+
+def _hits(kernel: Any, order: str, r: int, C: Any, X: Any, y: Any, rest: Any, fold: Any) -> list[float]:
+    """Return the accuracy on a fold for each C."""
+    pca = KernelPCA(kernel, min(r, len(rest)), order=order).fit(X[rest])
+    train, test = _scaled(pca.transform(X[rest]), pca.transform(X[fold]))
+    return [float(_svm(c).fit(train, y[rest]).score(test, y[fold])) for c in C]
+
+
+def _scaled(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Divide by one number, so that the same C means the same for every kernel."""
+    size = float(np.sqrt((train**2).sum(axis=1).mean()))
+    return (train / size, test / size) if size > 0.0 else (train, test)
+
+
+def _svm(c: float) -> LinearSVC:
+    return LinearSVC(C=c, dual=False)  # squared hinge loss: quick and deterministic
