@@ -16,6 +16,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from kernreg.engine import memory
+from kernreg.engine.threads import single_threaded_blas
 from kernreg.linalg.centring import CentredKernel, induced_norms, mirror
 from kernreg.linalg.direct import EPS, MAX_REFINEMENTS, SUSPICIOUS_GAP, SUSPICIOUS_RESIDUAL, inverse_or_inf
 from kernreg.linalg.poles import is_pole, pole_error
@@ -138,6 +139,13 @@ def _refined(
     kernel: CentredKernel, T: np.ndarray, gamma: float, frobenius: float, factor: BlockFactor, max_steps: int
 ) -> tuple[np.ndarray, np.ndarray, float, int, bool]:
     """Return a, c, the residual of the second equation, the steps taken, and whether only rounding errors are left."""
+    with single_threaded_blas():  # a few columns: threads of BLAS cost more than they bring
+        return _refine(kernel, T, gamma, frobenius, factor, max_steps)
+
+
+def _refine(
+    kernel: CentredKernel, T: np.ndarray, gamma: float, frobenius: float, factor: BlockFactor, max_steps: int
+) -> tuple[np.ndarray, np.ndarray, float, int, bool]:
     kappa = 1.0 / gamma
     c = kernel.project(factor.solve(T - gamma * kernel.adjoint(T)))
     a = gamma * (T - kernel.product(c))
