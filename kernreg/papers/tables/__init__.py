@@ -15,6 +15,7 @@ MODULES = {
     "ask-table3": "ask3",
     "ind-table2": "ind2",
     "scg-table3": "scg3",
+    "ksvd-table1": "ksvd1",
 }
 
 
