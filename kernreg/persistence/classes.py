@@ -26,6 +26,11 @@ OWN = {
     "low-rank-report": "kernreg.linalg.lowrank:LowRankReport",
     "iterative-report": "kernreg.linalg.iterative:IterativeReport",
     "partial-report": "kernreg.linalg.partial:PartialReport",
+    "section": "kernreg.linalg.sections:Section",
+    "exact-rows": "kernreg.linalg.sections:ExactRows",
+    "estimated-rows": "kernreg.linalg.sections:EstimatedRows",
+    "swapped-section": "kernreg.linalg.sections:Swapped",
+    "nystrom-level": "kernreg.linalg.nystrom:Level",
     "nystrom-report": "kernreg.linalg.nystrom:NystromReport",
     "ordered-weights": "kernreg.solvers.ordered_weights:OrderedWeights",
     "graph-report": "kernreg.solvers.scg_osk:GraphReport",
@@ -52,6 +57,11 @@ _CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
 _RECORD = re.compile(r"\w+(\.\w+)*:\w+", re.ASCII)
 
 
+def is_record(cls: type) -> bool:
+    """Whether a class is a data class or a named tuple: made of its fields, and nothing but these."""
+    return dataclasses.is_dataclass(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields"))
+
+
 def requirement_of(obj: Any) -> Requirement | None:
     """Return how a file names a class or a kernel family, None if it may not.
 
@@ -71,7 +81,7 @@ def requirement_of(obj: Any) -> Requirement | None:
     for name, known in OWN.items():
         if known == target:
             return Requirement("kernreg", name, "kernreg", version_of("kernreg"))
-    if dataclasses.is_dataclass(obj):
+    if is_record(obj):
         return _record_requirement(obj)
     public = _public_module(obj)
     if public is not None and _is_sklearn_class(obj):
@@ -157,7 +167,7 @@ def _record(asked: Requirement, path: str) -> Any:
         raise ModelNeedsPlugin(f"{path!r} needs {asked}, which is not there; install it: {asked.installation}")
     _registered(Requirement(entries[0].kind, entries[0].name, asked.distribution, asked.version), path)
     found = vars(sys.modules[module]).get(name) if module in sys.modules else None
-    if not isinstance(found, type) or not dataclasses.is_dataclass(found) or found.__module__ != module:
+    if not isinstance(found, type) or not is_record(found) or found.__module__ != module:
         raise ModelNeedsPlugin(
             f"{path!r} needs {asked}, and {asked.distribution} {entries[0].version} has no such data class: "
             f"{asked.installation}"

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.kernels.domains import check_learnt
 from kernreg.solvers.samples import input_kind
 
 
@@ -53,6 +54,16 @@ def _dual_solver(model: Any) -> None:
         _require((columns,) == wanted, "the coefficients and the classes")
 
 
+def _section(section: Any) -> None:
+    # The kernel's program is run on these without another look.
+    sizes = [
+        section.kernel._samples(side, "samples").shape[0] for side in (section.row_samples, section.column_samples)
+    ]
+    for name, size in (("row_normalizers", sizes[0]), ("weights", sizes[1])):
+        if hasattr(section, name):
+            check_learnt("a section", name, getattr(section, name), (size,))
+
+
 def _libsvm(model: Any) -> None:
     # libsvm takes lengths from some of these arrays and reads the others.
     if not hasattr(model, "support_"):
@@ -77,5 +88,6 @@ def _libsvm(model: Any) -> None:
 
 _CHECKS: tuple[tuple[str, str, Callable[[Any], None]], ...] = (
     ("kernreg.solvers.base", "DualSolver", _dual_solver),
+    ("kernreg.linalg.sections", "Section", _section),
     ("sklearn.svm._base", "BaseLibSVM", _libsvm),
 )

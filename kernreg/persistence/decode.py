@@ -6,7 +6,6 @@ can be made. Classes come from the table of requirements, which `classes.find` h
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections import OrderedDict
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from sklearn.utils import Bunch
 
 from kernreg.kernels import Kernel, KernelFamily
 from kernreg.kernels.samples import SampleParts
+from kernreg.persistence.classes import is_record
 from kernreg.persistence.consistency import check_restored
 from kernreg.persistence.encode import MAX_DEPTH, METHODS, problem_with_attribute
 from kernreg.persistence.randomness import read_generator
@@ -186,14 +186,15 @@ class Decoder:
             problem = problem_with_attribute(cls, name)
             if problem:
                 raise ValueError(problem)
-        if asked.kind in ("kernreg", "record") and dataclasses.is_dataclass(found):
-            return cls(**values)
-        made = cls.__new__(cls)
-        # A plugin may have its own way to be restored; scikit-learn's compares versions, which is done already.
-        if asked.kind != "scikit-learn" and hasattr(made, "__setstate__"):
-            made.__setstate__(values)
+        if asked.kind in ("kernreg", "record") and is_record(found):
+            made = cls(**values)
         else:
-            vars(made).update(values)
+            made = cls.__new__(cls)
+            # A plugin may have its own way to be restored; scikit-learn's compares versions, which is done already.
+            if asked.kind != "scikit-learn" and hasattr(made, "__setstate__"):
+                made.__setstate__(values)
+            else:
+                vars(made).update(values)
         check_restored(made)
         return made
 

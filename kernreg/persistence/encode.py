@@ -22,7 +22,7 @@ from kernreg.errors import UnsavableModel
 from kernreg.kernels import Kernel, KernelFamily
 from kernreg.kernels.samples import SampleParts
 from kernreg.persistence.arrays import ArrayTable, storable
-from kernreg.persistence.classes import requirement_of
+from kernreg.persistence.classes import is_record, requirement_of
 from kernreg.persistence.randomness import write_generator
 from kernreg.persistence.sparse import write_sparse
 from kernreg.persistence.values import write_value
@@ -169,11 +169,12 @@ class Encoder:
         }
 
     def _write_object(self, value: Any) -> tuple[str, Any]:
-        cls = type(value)
+        cls: Any = type(value)
         number = self._require(cls, lambda: _foreign_object(value))
         kind = self.requirements[number].kind
-        if kind in ("kernreg", "record") and dataclasses.is_dataclass(cls):
-            state = {field.name: getattr(value, field.name) for field in dataclasses.fields(cls)}
+        if kind in ("kernreg", "record") and is_record(cls):
+            names = cls._fields if issubclass(cls, tuple) else [field.name for field in dataclasses.fields(cls)]
+            state = {name: getattr(value, name) for name in names}
         elif kind == "scikit-learn":
             state = dict(vars(value))  # its __getstate__ adds a version, which the requirement has already
         else:

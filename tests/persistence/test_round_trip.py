@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
 import pkgutil
@@ -28,6 +29,7 @@ import kernreg as kr
 import kernreg.linalg
 import kernreg.solvers
 from kernreg.ensemblers import ViewEnsemble
+from kernreg.errors import DamagedModelFile
 from kernreg.kernels import Kernel, centered, compose, spectrum, symmetrize
 from kernreg.kernels.builtin import laplacian, linear, rbf, sne, tanh_, tl1
 from kernreg.kernels.indexed import adjacency, precomputed
@@ -129,6 +131,65 @@ SETTINGS = {
     "ask-ls class": ("ask-ls", {"kernel": centered(sne()), "ensembler": type(kr.make_ensembler("best"))}),
     "ask-lsr": ("ask-lsr", {"kernel": "sne", "landmarks": np.arange(5), "strategy": "lowrank"}),
 }
+
+
+DECOMPOSERS = {
+    "kpca": ("kpca", {"kernel": centered(laplacian()), "n_components": 3}),
+    "ksvd": ("ksvd", {"kernel": sne(sigma=1.5), "n_components": 3}),
+    "nystrom exact": ("nystrom", {"kernel": "sne", "n_components": 2, "normalizers": "exact"}),
+    "nystrom estimate": ("nystrom", {"kernel": "sne", "n_components": 2, "normalizers": "estimate"}),
+    "nystrom": ("nystrom", {"kernel": "rbf", "n_components": 2, "random_state": np.random.RandomState(0)}),
+}
+
+
+@pytest.mark.parametrize("name", DECOMPOSERS)
+def test_decomposers_come_back(name, table, there_and_back):
+    X, _, new = table
+    solver, parameters = DECOMPOSERS[name]
+    model = kr.make_solver(solver, **parameters).fit(X)
+    again = there_and_back(model)
+    require_identical(says(again, new), says(model, new))
+    assert repr(again.solver_report_) == repr(model.solver_report_)
+
+
+def test_a_section_that_does_not_fit_together_is_refused(table, tmp_path):
+    """Compiled code would read beyond the end of an array that is too short."""
+    model = kr.make_solver("nystrom", kernel="sne", n_components=2, normalizers="exact").fit(table[0])
+    section = model._section
+    for change in ({"row_normalizers": np.ones(3)}, {"row_samples": np.full((4, 4), np.nan)}):
+        model._section = dataclasses.replace(section, **change)
+        kr.save(model, tmp_path / "model.kern")
+        with pytest.raises(DamagedModelFile, match="does not fit together"):
+            kr.load(tmp_path / "model.kern")
+
+
+def test_solvers_and_machines_that_do_not_fit_together_are_refused(table, tmp_path):
+    X, y, _ = table
+    for make, changes in (
+        (
+            lambda: kr.make_solver("ls-svm").fit(X, y),
+            (
+                {"_intercepts": np.ones((1, 2))},
+                {"X_fit_": X[:5]},
+                {"classes_": np.arange(7)},
+                {"X_fit_": X.astype(int)},
+            ),
+        ),
+        (
+            lambda: SVC().fit(X, y),
+            (
+                {"_dual_coef_": np.ones((2, 3))},
+                {"_n_support": np.array([9, 9, 9], np.int32)},
+                {"support_vectors_": X[:1]},
+            ),
+        ),
+    ):
+        for change in changes:
+            model = make()
+            vars(model).update(change)
+            kr.save(model, tmp_path / "model.kern")
+            with pytest.raises(DamagedModelFile, match="do not fit together"):
+                kr.load(tmp_path / "model.kern")
 
 
 @pytest.mark.parametrize("mmap", [True, False], ids=["mapped", "read"])
@@ -245,6 +306,12 @@ def test_what_is_one_object_stays_one_object(table, there_and_back):
     assert again.twice[0] is again.twice[1] is again.solvers[0][1]
     assert again.twice[2] is again.solvers
     assert isinstance(again.solvers[0][1].kernel_, Kernel)
+
+
+def test_every_class_that_files_may_name_exists():
+    for target in OWN.values():
+        module, _, name = target.partition(":")
+        assert inspect.isclass(getattr(importlib.import_module(module), name))
 
 
 def test_every_report_of_a_solver_may_stand_in_a_model():
