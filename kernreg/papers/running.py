@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,9 @@ MEASURES: dict[str, Callable[[Any, Any], float]] = {
     "micro_f1": lambda y, predicted: f1_score(y, predicted, average="micro"),
     "macro_f1": lambda y, predicted: f1_score(y, predicted, average="macro", zero_division=0.0),
 }
+
+#: A grid may warn for many of its points; so many of the messages are kept.
+MOST_WARNINGS = 10
 
 #: What may go wrong with numbers; anything else is a mistake in a program, and stops the run.
 FAILURES = (KernregError, ValueError, ArithmeticError, np.linalg.LinAlgError)
@@ -160,7 +164,10 @@ def run_cell(
     }
     started = time.perf_counter()
     try:
-        outcome = column.function(split, **column.settings_of(quick))
+        with warnings.catch_warnings(record=True) as warned:  # kept in the result instead of printed
+            warnings.simplefilter("always")
+            outcome = column.function(split, **column.settings_of(quick))
+        cell["warnings"] = sorted({f"{item.category.__name__}: {item.message}" for item in warned})[:MOST_WARNINGS]
         cell["seconds"] = time.perf_counter() - started
         cell["scores"] = _scores(table, outcome, y_test)
         cell["chosen"] = dict(outcome.chosen)

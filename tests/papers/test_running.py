@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import numpy as np
 import pytest
@@ -147,3 +148,15 @@ def test_wrong_names_are_refused(table, folder, tmp_path):
         run(table, tmp_path, data=folder, trials=0)
     with pytest.raises(ParameterError, match="no such cell"):
         dataclasses.replace(table, reported={"accuracy": {("blobs", "far"): Outcome()}})
+
+
+def test_warnings_are_part_of_the_result(folder, tmp_path):
+    def method(split):
+        for _ in range(3):
+            warnings.warn("ill-conditioned", UserWarning, stacklevel=1)
+        return Outcome(np.ones(len(split.X_test), dtype=int))
+
+    table = Table("warning", "", "", (Row("blobs", "blobs"),), (Method("m", "m", method),), {}, trials=1)
+    assert run(table, tmp_path, data=folder).made == 1
+    cell = read_cell(cell_path(tmp_path, False, "warning", "blobs", "m", 0))
+    assert cell["warnings"] == ["UserWarning: ill-conditioned"]

@@ -1,0 +1,50 @@
+"""kernreg papers list, run, report."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from kernreg.cli.app import application
+from kernreg.papers import table_names
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("KERNREG_DATA", raising=False)
+    rng = np.random.default_rng(1)
+    y = np.arange(40) % 2
+    (tmp_path / "data").mkdir()
+    np.savez(tmp_path / "data/sonar.npz", X=rng.normal(size=(40, 3)) + 3.0 * y[:, None], y=y)
+    return lambda *arguments: CliRunner().invoke(application, ["papers", *arguments], prog_name="kernreg")
+
+
+def test_list_tells_how_many_rows_have_data(call):
+    found = {row["name"]: row for row in json.loads(call("list", "--data", "data", "--json").stdout)}
+    assert tuple(found) == table_names()
+    assert (found["ask-table4"]["rows"], found["ask-table4"]["with_data"]) == (8, 1)
+    assert "ask-table4" in call("list").stdout
+
+
+def test_run_and_report(call, tmp_path):
+    arguments = ("run", "ask-table4", "--quick", "--trials", "1", "--data", "data", "--row", "sonar", "--row", "pima")
+    result = call(*arguments, "--method", "rbf", "--method", "t")
+    assert result.exit_code == 0, result.output
+    assert "2 cells run, 0 kept, 0 failed, 1 rows without data" in result.stdout
+    assert "data not available: pima: pima.npz is not there" in result.stdout
+    assert "0 cells run, 2 kept" in call(*arguments, "--method", "rbf", "--method", "t").stdout
+    assert call("report", "ask-table4", "--quick", "--data", "data").exit_code == 0
+    text = (tmp_path / "papers-results/report-quick.md").read_text()
+    assert "| pima | data not available [0.750 ± 0.017]" in text
+    assert "| sonar | not run [0.732 ± 0.008]" in text
+    assert (tmp_path / "papers-results/report-quick.html").read_text().startswith("<!doctype html>")
+
+
+def test_an_unknown_table_is_refused(call):
+    result = call("run", "ask-table5")
+    assert result.exit_code == 2
+    assert "there is no table 'ask-table5'" in result.stderr
