@@ -6,7 +6,17 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernreg.testing
-from kernreg.solvers import LSSVC, LSSVR, SCGLDK, SCGOSK, AsKLSClassifier, AsKLSRegressor, KernelPCA, KernelSVD
+from kernreg.solvers import (
+    LSSVC,
+    LSSVR,
+    SCGLDK,
+    SCGOSK,
+    AsKLSClassifier,
+    AsKLSRegressor,
+    AsymmetricNystroem,
+    KernelPCA,
+    KernelSVD,
+)
 
 SOLVERS = [
     LSSVC(),
@@ -24,6 +34,9 @@ SOLVERS = [
     KernelSVD(kernel="sne", svd_solver="operator"),
     KernelSVD(kernel="rbf(sigma=50.0)", n_components=1, compatibility="a1"),
     KernelSVD(kernel="rbf(sigma=50.0)", n_components=1, compatibility="a3", learning_iter=3),
+    AsymmetricNystroem(),
+    AsymmetricNystroem(kernel="sne(sigma=5.0)", n_components=1, n_landmarks=10, normalizers="estimate"),
+    AsymmetricNystroem(kernel="rbf(sigma=5.0)", n_components=1, landmarks="leverage", orthogonalize=False),
     SCGLDK(),
     SCGLDK(strategy="lowrank", n_landmarks=2),
     SCGOSK(),
@@ -56,7 +69,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @kernreg.testing.parametrize_with_checks(
-    [*SOLVERS, LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor, KernelPCA, KernelSVD, SCGLDK, SCGOSK]
+    [*SOLVERS, LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor, KernelPCA, KernelSVD, AsymmetricNystroem, SCGLDK, SCGOSK]
 )
 def test_laws_of_solvers(check):
     check()
