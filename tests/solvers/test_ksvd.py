@@ -146,6 +146,25 @@ def test_symmetric_kernel_on_one_sample_set_is_kernel_pca():
     )
 
 
+def test_the_transposed_kernel_swaps_the_sides():
+    rng = np.random.default_rng(0)
+    X, Z = (rng.dirichlet(np.ones(5), size=size) for size in (20, 12))
+    k = kr.make_kernel("kl")
+    svd, swapped = KernelSVD(k, 4).fit((X, Z)), KernelSVD(k.T, 4).fit((Z, X))
+    np.testing.assert_allclose(swapped.singular_values_, svd.singular_values_, rtol=1e-12)
+    np.testing.assert_allclose(np.abs(swapped.left_scores_), np.abs(svd.right_scores_), atol=1e-12)
+    new = rng.dirichlet(np.ones(5), size=3)
+    np.testing.assert_allclose(np.abs(swapped.transform_right(new)), np.abs(svd.transform(new)), atol=1e-12)
+
+
+def test_the_order_of_samples_only_orders_the_scores():
+    X, Z = samples(30, 4), samples(20, 4, seed=1)
+    order = np.random.default_rng(2).permutation(30)
+    svd, shuffled = KernelSVD("sne(sigma=2.0)", 4).fit((X, Z)), KernelSVD("sne(sigma=2.0)", 4).fit((X[order], Z))
+    np.testing.assert_allclose(shuffled.left_scores_, svd.left_scores_[order], atol=1e-13)
+    np.testing.assert_allclose(shuffled.right_scores_, svd.right_scores_, atol=1e-13)
+
+
 # Solvers ------------------------------------------------------------------------------------------------------
 
 
