@@ -30,7 +30,8 @@ def command(model: Path, data: Path, views: bool, probabilities: bool, output: P
     if not hasattr(loaded, "predict"):
         raise ParameterError(f"{model} holds a {type(loaded).__name__}, which predicts nothing; use kernreg embed")
     names = getattr(loaded, "feature_names_in_", None)
-    samples = read_samples(data, columns=None if names is None else [str(name) for name in names])
+    columns_of_model = None if names is None else [str(name) for name in names]
+    samples = read_samples(data, columns=columns_of_model, n_features=getattr(loaded, "n_features_in_", None))
     with without_name_warnings():
         columns: list[tuple[str, Any]] = [("prediction", loaded.predict(samples.X))]
         if views:

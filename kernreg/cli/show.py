@@ -23,12 +23,14 @@ def command(model: Path, as_json: bool) -> None:
         return
     import dataclasses
 
+    from rich.markup import escape  # what a file says is not ours to format
+
     out = console()
     for field in dataclasses.fields(described):
         value = getattr(described, field.name)
         if isinstance(value, list | tuple) and value:
             out.print(f"[bold]{field.name}[/]")
             for item in value:
-                out.print(f"  {item}")
+                out.print(f"  {item}", markup=False)
         else:
-            out.print(f"[bold]{field.name}[/] {value}")
+            out.print(f"[bold]{field.name}[/] {escape(str(value))}")

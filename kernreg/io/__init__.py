@@ -2,7 +2,8 @@
 
     samples.py   read_samples: one function for every format, chosen by suffix
     delimited.py CSV and other delimited text
-    arrays.py    NPZ, NPY, Parquet, svmlight
+    arrays.py    NPZ, NPY, Parquet
+    svmlight.py  svmlight, also called libsvm
     graphs.py    edge lists, Matrix Market
 
 What cannot be read is refused with file, line and column. Nothing is filled in, dropped or converted silently.

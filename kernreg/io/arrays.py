@@ -1,48 +1,93 @@
-"""Files of arrays: NPZ, NPY, Parquet, svmlight."""
+"""Files of arrays: NPZ, NPY, Parquet."""
 
 from __future__ import annotations
 
+import math
+import os
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from kernreg.engine.arrays import as_samples, is_sparse
 from kernreg.errors import DataError, MissingExtra
 
 Read = tuple[Any, np.ndarray | None, list[str] | None]
 
+_TARGETS = ("y", "labels", "target")
+_SPARSE = {"indptr", "indices", "data", "shape"}
+
 
 def read_npz(path: Path, target: str | None, columns: list[str] | None) -> Read:
     """Return the arrays ``X`` and ``y`` (or ``labels``) of an NPZ file, or its sparse matrix; pickles are not read."""
+    refuse_columns(path, columns)
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (zipfile.BadZipFile, ValueError) as error:
+        with zipfile.ZipFile(path) as file:
+            sizes = {info.filename.removesuffix(".npy"): info for info in file.infolist()}
+            name = target or next((known for known in _TARGETS if known in sizes), None)
+            if name is not None and name not in sizes:
+                raise DataError(f"{path} has no array {name!r}; its arrays are {', '.join(sizes)}")
+            dense = "X" in sizes
+            if not dense and not set(sizes) >= _SPARSE:
+                raise DataError(f"{path} has no array 'X' and is no sparse matrix; its arrays are {', '.join(sizes)}")
+            wanted = {"X"} if dense else _SPARSE | ({"format"} & set(sizes))
+            found = {}
+            for each in [*wanted, *([name] if name is not None else [])]:
+                with file.open(sizes[each]) as member:
+                    found[each] = _read_array(member, sizes[each].file_size, f"{path}, array {each!r}")
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:  # damaged, encrypted, oddly compressed
         raise DataError(f"{path} is not an NPZ file of plain arrays: {error}") from error
-    name = target or next((known for known in ("y", "labels", "target") if known in arrays), None)
-    if name is not None and name not in arrays:
-        raise DataError(f"{path} has no array {name!r}; its arrays are {', '.join(arrays)}")
-    y = None if name is None else arrays[name]
-    if "X" in arrays:
-        X: Any = arrays["X"]
-    elif {"indptr", "indices", "data", "shape"} <= set(arrays):
-        X = sp.csr_array(sp.load_npz(path))
-    else:
-        raise DataError(f"{path} has no array 'X' and is no sparse matrix; its arrays are {', '.join(arrays)}")
-    return _checked(path, X, y, columns)
+    X = found["X"] if dense else _sparse(path, found)
+    return checked(path, X, None if name is None else found[name])
 
 
 def read_npy(path: Path, target: str | None, columns: list[str] | None) -> Read:
     """Return the matrix of an NPY file."""
     if target is not None:
         raise DataError(f"{path} is one array without names, so it has no column {target!r}; use NPZ with 'X' and 'y'")
+    refuse_columns(path, columns)
+    with open(path, "rb") as file:
+        X = _read_array(file, os.fstat(file.fileno()).st_size, str(path))
+    return checked(path, X, None)
+
+
+def _read_array(file: IO[bytes], size: int, what: str) -> np.ndarray:
+    """Return a plain array; one that is longer than its file says so before memory is taken for it."""
     try:
-        X = np.load(path, allow_pickle=False)
-    except ValueError as error:
-        raise DataError(f"{path} is not an NPY file of a plain array: {error}") from error
-    return _checked(path, X, None, columns)
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = read(file)
+    except Exception as error:  # whatever the parser of the header makes of it
+        raise DataError(f"{what} is not an NPY file of a plain array: {error}") from error
+    if dtype.hasobject:
+        raise DataError(f"{what} is not an NPY file of a plain array: it holds Python objects, which only a pickle has")
+    needed = math.prod(shape) * dtype.itemsize
+    if needed > size:
+        raise DataError(f"{what} is cut short: an array of shape {shape} and type {dtype} has {needed} bytes")
+    data = bytearray(file.read(needed))  # of its own, and so writable
+    if len(data) != needed:
+        raise DataError(f"{what} is cut short: an array of shape {shape} and type {dtype} has {needed} bytes")
+    return np.frombuffer(data, dtype=dtype).reshape(shape, order="F" if fortran else "C")
+
+
+def _sparse(path: Path, found: dict[str, np.ndarray]) -> Any:
+    from kernreg.persistence.sparse import read_sparse  # which checks every index: compiled code does not
+
+    form = bytes(found["format"].item()).decode("ascii", "replace") if "format" in found else "csr"
+    if form not in ("csr", "csc", "bsr"):
+        raise DataError(f"{path} holds a sparse matrix of format {form!r}; save it as CSR: scipy.sparse.save_npz")
+    try:
+        kept = {
+            "format": form,
+            "is_array": True,
+            "shape": tuple(int(length) for length in found["shape"]),
+            "parts": [found[part] for part in ("data", "indices", "indptr")],
+        }
+        return sp.csr_array(read_sparse(kept))
+    except (ValueError, TypeError, IndexError) as error:
+        raise DataError(f"{path} holds a sparse matrix whose parts do not fit together: {error}") from error
 
 
 def read_parquet(path: Path, target: str | None, columns: list[str] | None) -> Read:
@@ -55,7 +100,9 @@ def read_parquet(path: Path, target: str | None, columns: list[str] | None) -> R
         raise MissingExtra(
             f"{path}: Parquet files need pandas and pyarrow (pip install pandas pyarrow): {error}"
         ) from error
-    except ValueError as error:  # pyarrow's errors are ValueErrors
+    except (ValueError, OSError) as error:  # pyarrow's errors are one or the other
+        if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
+            raise
         raise DataError(f"{path} is not a Parquet file: {error}") from error
     names = [str(name) for name in frame.columns]
     frame.columns = names
@@ -63,69 +110,58 @@ def read_parquet(path: Path, target: str | None, columns: list[str] | None) -> R
         if name not in names:
             raise DataError(f"{path} has no column {name!r}; its columns are {', '.join(names)}")
     chosen = columns or [name for name in names if name != target]
-    for name in chosen:
-        if frame[name].dtype.kind not in "fiub":
-            raise DataError(f"{path}, column {name!r}: holds {frame[name].dtype}; features are numbers")
-    y = None if target is None else frame[target].to_numpy()
-    if y is not None and y.dtype.kind == "O":
-        y = y.astype(str)
-    X, y, _ = _checked(path, frame[chosen].to_numpy(dtype=np.float64), y, None)
-    return X, y, chosen
+    if not chosen:
+        raise DataError(f"{path} has no column but the target {target!r}")
+    features = [_parquet_numbers(path, frame[name], name) for name in chosen]
+    y = None if target is None else _parquet_targets(path, frame[target], target)
+    return np.column_stack(features), y, chosen
 
 
-def read_svmlight(path: Path, target: str | None, columns: list[str] | None) -> Read:
-    """Return the sparse samples and targets of an svmlight (libsvm) file."""
-    from sklearn.datasets import load_svmlight_file
-
-    if target is not None:
-        raise DataError(f"{path}: svmlight files hold the target on each line and name no columns; leave --target out")
-    if columns is not None:
-        raise DataError(f"{path}: svmlight files name no columns, and {', '.join(columns[:3])} … are asked for")
-    try:
-        X, y = load_svmlight_file(str(path))
-    except ValueError as error:
-        raise DataError(f"{path}{_bad_line(path)}: {error}") from error
-    if len(y) and np.all(y == np.round(y)):
-        y = y.astype(np.int64)
-    return _checked(path, sp.csr_array(X), y, None)
+def _parquet_numbers(path: Path, column: Any, name: str) -> np.ndarray:
+    if column.dtype.kind not in "fiub":
+        raise DataError(f"{path}, column {name!r}: holds {column.dtype}; features are numbers")
+    _refuse_missing(path, column, name)
+    values = as_samples(column.to_numpy().reshape(-1, 1), f"{path}, column {name!r}")
+    return values[:, 0].astype(np.float64)
 
 
-def _bad_line(path: Path) -> str:
-    """Return where an svmlight file is wrong, as far as a look at each line tells."""
-    from kernreg.io.delimited import open_text
-
-    with open_text(path) as file:
-        for number, text in enumerate(file, 1):
-            parts = text.split("#")[0].split()
-            for position, part in enumerate(parts):
-                try:
-                    if position == 0:
-                        float(part)
-                    elif not part.startswith("qid:"):
-                        index, _, value = part.partition(":")
-                        int(index), float(value)
-                except ValueError:
-                    return f", line {number}, column {text.index(part) + 1}: {part!r}"
-    return ""
+def _parquet_targets(path: Path, column: Any, name: str) -> np.ndarray:
+    _refuse_missing(path, column, name)
+    values = column.to_numpy()
+    if values.dtype.kind in "fiub":
+        return values
+    if all(isinstance(value, str) for value in values):
+        return values.astype(str)
+    raise DataError(f"{path}, column {name!r}: holds {column.dtype}; targets are numbers or text")
 
 
-def _checked(path: Path, X: Any, y: Any, columns: list[str] | None) -> Read:
-    if columns is not None:
-        raise DataError(
-            f"{path} names no columns, and {', '.join(columns[:3])}{'…' if len(columns) > 3 else ''} are asked for"
-        )
+def _refuse_missing(path: Path, column: Any, name: str) -> None:
+    missing = np.flatnonzero(column.isna().to_numpy())
+    if len(missing):
+        raise DataError(f"{path}, row {missing[0]}, column {name!r}: the value is missing ({len(missing)} of them)")
+
+
+def checked(path: Path, X: Any, y: Any) -> Read:
+    """Return samples as kernels take them, and targets, or raise DataError with the place."""
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise DataError(
             f"{path}: the samples are an array of shape {X.shape} and type {X.dtype}; a numeric matrix is expected"
         )
-    if X.dtype not in (np.float64, np.float32):
-        X = X.astype(np.float64)
-    values: Any = X.data if sp.issparse(X) else X  # type: ignore[attr-defined]  # sparse arrays have it
+    values: Any = X.data if is_sparse(X) else X
     if not np.all(np.isfinite(values)):
-        if sp.issparse(X):
-            raise DataError(f"{path}: the samples contain NaN or infinity")
-        row, column = (int(number) for number in np.argwhere(~np.isfinite(X))[0])
-        raise DataError(f"{path}, row {row}, column {column}: {X[row, column]}; kernels need finite features")
+        where = np.argwhere(~np.isfinite(values))[0]
+        row, column = (part[where[0]] for part in (X.tocoo().row, X.tocoo().col)) if is_sparse(X) else where
+        raise DataError(f"{path}, row {row}, column {column}: {values[tuple(where)]}; kernels need finite features")
     if y is not None and (y.ndim != 1 or len(y) != X.shape[0]):
-        raise DataError(f"{path}: {X.shape[0]} samples and targets of shape {y.shape}")
-    return X, y, None
+        raise DataError(f"{path}: {X.shape[0]} samples and targets of shape {y.shape}; one target for each is needed")
+    if y is not None and y.dtype.kind not in "fiubUS":
+        raise DataError(f"{path}: the targets are of type {y.dtype}; numbers and text are accepted")
+    return (as_samples(X, f"{path}: X") if X.shape[0] and X.shape[1] else X), y, None
+
+
+def refuse_columns(path: Path, columns: list[str] | None) -> None:
+    """Raise DataError where columns are asked for by name from a file that has no names."""
+    if columns is not None:
+        raise DataError(
+            f"{path} names no columns, and {', '.join(columns[:3])}{'…' if len(columns) > 3 else ''} are asked for"
+        )

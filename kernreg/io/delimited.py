@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import gzip
 import math
+import re
+from array import array
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,14 +18,34 @@ import numpy as np
 from kernreg.errors import DataError
 
 _DELIMITERS = ",;\t|"
+_QUOTED = re.compile(r'"[^"]*"')
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
+_LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]+,[0-9]+\s*")
 
 
 @contextmanager
 def open_text(path: Path) -> Iterator[IO[str]]:
-    """Open a text file, unpacked where it ends in ``.gz``."""
-    opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
-        yield file
+    """Open a text file, unpacked where it ends in ``.gz``; what is not UTF-8 is refused with its place."""
+    with _opener(path)(path, "rt", encoding="utf-8-sig", newline="") as file:
+        try:
+            yield file
+        except UnicodeDecodeError as error:
+            raise DataError(f"{path}{_undecodable(path)}: this is not UTF-8 text; save it as such") from error
+
+
+def _opener(path: Path) -> Any:
+    return gzip.open if path.suffix.lower() == ".gz" else open
+
+
+def _undecodable(path: Path) -> str:
+    with _opener(path)(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                return f", line {number}, byte {error.start + 1}"
+    return ""
 
 
 def read_delimited(
@@ -33,12 +56,12 @@ def read_delimited(
         first = file.readline()
         if not first.strip():
             raise DataError(f"{path} is empty, or begins with an empty line; its first line names the columns")
-        delimiter = max(_DELIMITERS, key=first.count)
+        delimiter = max(_DELIMITERS, key=_QUOTED.sub("", first).count)
         header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter))]
         _check_header(path, header)
         chosen = _features(path, header, target, columns)
         goal = None if target is None else _position(path, header, target, "target")
-        rows: list[list[float]] = []
+        numbers = array("d")  # eight bytes each, where a list of numbers takes thirty
         goals: list[str] = []
         reader = csv.reader(file, delimiter=delimiter, strict=True)
         try:
@@ -50,35 +73,51 @@ def read_delimited(
                     raise DataError(
                         f"{path}, line {line}: {len(row)} values, and the first line names {len(header)} columns"
                     )
-                rows.append([_number(path, line, header[column], row[column]) for column in chosen])
+                for column in chosen:
+                    numbers.append(_number(path, line, header[column], row[column]))
                 if goal is not None:
                     if not row[goal].strip():
                         raise DataError(f"{path}, line {line}, column {target!r}: the target is missing")
                     goals.append(row[goal].strip())
         except csv.Error as error:
             raise DataError(f"{path}, line {reader.line_num + 1}: {error}") from error
-    X = np.array(rows, dtype=np.float64).reshape(len(rows), len(chosen))
+    X = np.array(numbers, dtype=np.float64).reshape(-1, len(chosen))
     return X, None if goal is None else as_targets(goals), [header[column] for column in chosen]
+
+
+def to_number(text: str) -> float:
+    """Return the number that a text is, or raise ValueError; float itself also takes 1_000 and digits of any script.
+
+    >>> to_number(" 1.5e3 ")
+    1500.0
+    """
+    if "_" in text or not text.isascii():
+        raise ValueError(f"{text!r} is not a number")
+    return float(text)
 
 
 def as_targets(texts: list[str]) -> np.ndarray:
     """Return targets as whole numbers or real ones where all of them are, else as text.
 
+    Text that begins with a zero, such as a postal code, stays text: 007 and 7 are two classes.
+
     >>> as_targets(["1", "2"]).dtype.kind, as_targets(["1.5", "2"]).dtype.kind, as_targets(["1", "x"]).dtype.kind
     ('i', 'f', 'U')
+    >>> as_targets(["007", "7"]).tolist()
+    ['007', '7']
     """
-    for kind in (int, float):
+    if all(map(_WHOLE.fullmatch, texts)):
         try:
-            values = [kind(text) for text in texts]
-        except ValueError:
-            continue
-        if kind is float and not all(math.isfinite(value) for value in values):
-            continue
-        try:
-            return np.array(values, dtype=np.int64 if kind is int else np.float64)
-        except OverflowError:
-            continue
-    return np.array(texts, dtype=str)
+            return np.array([int(text) for text in texts], dtype=np.int64)
+        except (OverflowError, ValueError):  # of more digits than a number has
+            return np.array(texts, dtype=str)
+    try:
+        values = [to_number(text) for text in texts]
+    except ValueError:
+        return np.array(texts, dtype=str)
+    if any(map(_LEADING_ZERO.match, texts)) or not all(map(math.isfinite, values)):
+        return np.array(texts, dtype=str)
+    return np.array(values, dtype=np.float64)
 
 
 def _check_header(path: Path, header: list[str]) -> None:
@@ -87,7 +126,12 @@ def _check_header(path: Path, header: list[str]) -> None:
             f"{path}, line 1: {', '.join(header[:4])}{'…' if len(header) > 4 else ''} are numbers; the first line "
             "names the columns"
         )
-    twice = [name for name in header if header.count(name) > 1]
+    if "" in header:
+        raise DataError(
+            f"{path}, line 1: column {header.index('') + 1} has no name; if it numbers the rows, leave it out (in "
+            "pandas, to_csv(index=False)), else name it"
+        )
+    twice = [name for name, times in Counter(header).items() if times > 1]
     if twice:
         raise DataError(f"{path}, line 1: two columns are named {twice[0]!r}")
 
@@ -109,13 +153,13 @@ def _position(path: Path, header: list[str], name: str, what: str) -> int:
 
 def _number(path: Path, line: int, column: str, text: str) -> float:
     try:
-        value = float(text)
+        value = to_number(text)
     except ValueError:
         what = "is empty" if not text.strip() else f"{text!r} is not a number"
-        raise DataError(
-            f"{path}, line {line}, column {column!r}: {what}; features are numbers. Leave the column or the line out, "
-            "or encode it"
-        ) from None
+        advice = "Leave the column or the line out, or encode it"
+        if _DECIMAL_COMMA.fullmatch(text):
+            advice = "Write decimal points, not commas"
+        raise DataError(f"{path}, line {line}, column {column!r}: {what}; features are numbers. {advice}") from None
     if not math.isfinite(value):
         raise DataError(f"{path}, line {line}, column {column!r}: {text} is not finite; kernels need finite features")
     return value
@@ -123,7 +167,7 @@ def _number(path: Path, line: int, column: str, text: str) -> float:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        to_number(text)
     except ValueError:
         return False
     return True

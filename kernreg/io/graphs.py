@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,69 +10,104 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg.errors import DataError
-from kernreg.io.delimited import open_text
+from kernreg.io.arrays import checked
+from kernreg.io.delimited import open_text, to_number
 
-Read = tuple[sp.csr_array, np.ndarray | None, list[str] | None]
+Read = tuple[Any, np.ndarray | None, list[str] | None]
+
+_WORD = re.compile(r"[^\s,]+")
+_NODE = re.compile(r"[0-9]{1,18}")
+_LINE = re.compile(r"Line (\d+): ")
+# A graph may have nodes without edges, but not memory for many times more of them than there are edges.
+_NODES_ANYWAY, _NODES_PER_EDGE = 10_000_000, 100
 
 
 def read_edges(path: Path, target: str | None, columns: list[str] | None) -> Read:
-    """Return the adjacency matrix of an edge list: ``source target [weight]`` on each line, # begins a comment.
+    """Return the adjacency matrix of an edge list: ``source target [weight]`` on each line, # or % begins a comment.
 
     Nodes are numbers from 0, or names; names are numbered in the order in which they appear and become the names of
-    the columns.
+    the columns. The weights of an edge that is there more than once are added up.
     """
     _refuse_columns(path, target, columns)
     pairs: list[tuple[str, str]] = []
     weights: list[float] = []
+    first = 0
     with open_text(path) as file:
         for number, text in enumerate(file, 1):
-            parts = text.split("#")[0].replace(",", " ").split()
-            if not parts:
+            words = list(_WORD.finditer(text.split("#")[0]))
+            if not words or text.lstrip().startswith("%"):
                 continue
-            if len(parts) not in (2, 3):
+            if len(words) not in (2, 3):
                 raise DataError(
-                    f"{path}, line {number}: {len(parts)} words; an edge is 'source target' or 'source target weight'"
+                    f"{path}, line {number}: {len(words)} words; an edge is 'source target' or 'source target weight'"
                 )
-            pairs.append((parts[0], parts[1]))
-            try:
-                weights.append(float(parts[2]) if len(parts) == 3 else 1.0)
-            except ValueError:
-                column = text.index(parts[2]) + 1
-                raise DataError(
-                    f"{path}, line {number}, column {column}: the weight {parts[2]!r} is not a number"
-                ) from None
-            if not np.isfinite(weights[-1]):
-                raise DataError(f"{path}, line {number}: the weight {parts[2]} is not finite")
+            first = first or number
+            pairs.append((words[0][0], words[1][0]))
+            weights.append(1.0 if len(words) == 2 else _weight(path, number, words[2]))
+    if len(pairs) > 1 and not _are_numbers(pairs[:1]) and _are_numbers(pairs[1:]):
+        raise DataError(
+            f"{path}, line {first}: {' and '.join(map(repr, pairs[0]))} are names, and all other nodes are numbers; if "
+            "it is a line of headings, put a # before it"
+        )
     numbers, names = _numbered(pairs)
     n = len(names) if names is not None else int(numbers.max(initial=-1)) + 1
+    _check_size(path, n, len(pairs))
     graph = sp.csr_array((weights, (numbers[:, 0], numbers[:, 1])), shape=(n, n))
     graph.sum_duplicates()
     return graph, None, names
 
 
+def _weight(path: Path, line: int, word: re.Match[str]) -> float:
+    place = f"{path}, line {line}, column {word.start() + 1}: the weight {word[0]!r}"
+    try:
+        weight = to_number(word[0])
+    except ValueError:
+        raise DataError(f"{place} is not a number") from None
+    if not np.isfinite(weight):
+        raise DataError(f"{place} is not finite")
+    return weight
+
+
+def _are_numbers(pairs: list[tuple[str, str]]) -> bool:
+    return all(_NODE.fullmatch(node) for pair in pairs for node in pair)
+
+
 def _numbered(pairs: list[tuple[str, str]]) -> tuple[np.ndarray, list[str] | None]:
-    if all(node.isdecimal() for pair in pairs for node in pair):
+    if _are_numbers(pairs):
         return np.array(pairs, dtype=np.int64).reshape(-1, 2), None
     order: dict[str, int] = {}
     found = [[order.setdefault(node, len(order)) for node in pair] for pair in pairs]
     return np.array(found, dtype=np.int64).reshape(-1, 2), list(order)
 
 
+def _check_size(path: Path, nodes: int, edges: int) -> None:
+    if nodes > _NODES_ANYWAY + _NODES_PER_EDGE * edges:
+        raise DataError(
+            f"{path} has {edges} entries, and its largest node is {nodes - 1}; nodes are numbered from 0 without large "
+            "gaps. Number them anew, or name them: n4000000000 instead of 4000000000"
+        )
+
+
 def read_matrix_market(path: Path, target: str | None, columns: list[str] | None) -> Read:
-    """Return the matrix of a Matrix Market file."""
-    from scipy.io import mmread
+    """Return the matrix of a Matrix Market file: sparse where it lists coordinates, dense where it is an array."""
+    from scipy.io import mminfo, mmread
 
     _refuse_columns(path, target, columns)
     try:
-        matrix: Any = mmread(path)
-    except ValueError as error:
-        raise DataError(f"{path} is not a Matrix Market file: {error}") from error
+        rows, width, entries, form, *_ = mminfo(str(path))
+        if form == "coordinate":
+            _check_size(path, max(rows, width), entries)
+        matrix: Any = mmread(str(path))
+    except DataError:
+        raise
+    except (ValueError, OverflowError, EOFError) as error:
+        line = _LINE.match(str(error))
+        place = f", line {line[1]}: {str(error)[line.end() :]}" if line else f" is not a Matrix Market file: {error}"
+        raise DataError(f"{path}{place}") from error
     if matrix.dtype.kind == "c":
         raise DataError(f"{path} holds complex numbers; real ones are expected")
-    found = sp.csr_array(matrix, dtype=np.float64)
-    if not np.all(np.isfinite(found.data)):
-        raise DataError(f"{path} contains NaN or infinity")
-    return found, None, None
+    X: Any = sp.csr_array(matrix) if form == "coordinate" else np.ascontiguousarray(matrix)
+    return checked(path, X, None)
 
 
 def _refuse_columns(path: Path, target: str | None, columns: list[str] | None) -> None:

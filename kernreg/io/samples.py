@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from kernreg.errors import DataError
-from kernreg.io.arrays import read_npy, read_npz, read_parquet, read_svmlight
+from kernreg.io.arrays import read_npy, read_npz, read_parquet
 from kernreg.io.delimited import read_delimited
 from kernreg.io.graphs import read_edges, read_matrix_market
+from kernreg.io.svmlight import read_svmlight
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,12 @@ FORMATS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
 
 
 def read_samples(
-    path: str | Path, target: str | None = None, columns: Sequence[str] | None = None, format: str | None = None
+    path: str | Path,
+    target: str | None = None,
+    columns: Sequence[str] | None = None,
+    format: str | None = None,
+    *,
+    n_features: int | None = None,
 ) -> Samples:
     """Return the samples in a file.
 
@@ -61,6 +68,9 @@ def read_samples(
         The columns to take as features, in this order; all but the target by default.
     format : str, optional
         One of `FORMATS`, where the suffix does not say it.
+    n_features : int, optional
+        How many features there are, for svmlight files, whose last ones may be zero throughout: those of the model
+        that the samples are for.
 
     Returns
     -------
@@ -82,13 +92,14 @@ def read_samples(
     """
     path = Path(path)
     kind = _format(path, format)
+    more = {"n_features": n_features} if kind == "svmlight" else {}
     try:
-        X, y, names = FORMATS[kind][1](path, target, None if columns is None else list(columns))
+        X, y, names = FORMATS[kind][1](path, target, None if columns is None else list(columns), **more)
     except FileNotFoundError as error:
         raise DataError(f"there is no file {path}") from error
     except IsADirectoryError as error:
         raise DataError(f"{path} is a folder; give a file") from error
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
     if X.shape[0] == 0:
         raise DataError(f"{path} holds no samples")

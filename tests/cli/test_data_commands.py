@@ -225,3 +225,18 @@ def test_refusals_say_what_is_wrong(run, iris, arguments, message, tmp_path, mon
     assert result.exit_code == 2
     assert message in result.stderr
     assert not (tmp_path / "m.kern").exists()
+
+
+def test_svmlight_samples_may_lack_the_last_features_of_the_model(run, tmp_path):
+    train, new, model = tmp_path / "train.svm", tmp_path / "new.svm", tmp_path / "model.kern"
+    train.write_text("1 1:1 4:2\n-1 2:1\n1 1:2 3:1\n-1 2:2 4:1\n")
+    new.write_text("1 1:1.5\n-1 2:1.5\n")
+    succeed(run("fit", str(train), "--solver", "ls-svm", "--kernel", "linear", "-o", str(model)))
+    rows = list(csv.DictReader(io.StringIO(succeed(run("predict", str(model), str(new))))))
+    assert [row["prediction"] for row in rows] == ["1", "-1"]
+
+
+def test_what_a_model_file_says_is_shown_as_it_is(run, tmp_path):
+    model = tmp_path / "model.kern"
+    kr.save(kr.make_ensembler("average", weights={"[/red][bold]": 1.0}), model)
+    assert "[/red][bold]" in succeed(run("show", str(model)))
