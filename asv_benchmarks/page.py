@@ -222,8 +222,10 @@ TEMPLATE = """<!doctype html>
 body{font:15px/1.5 system-ui,sans-serif;max-width:1080px;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
 h1{font-size:1.6rem;margin-bottom:.2rem}h2{margin-top:2.2rem;font-size:1.2rem}
 table{border-collapse:collapse;width:100%}td,th{padding:.28rem .6rem;text-align:left;border-bottom:1px solid #e4e4e4}
-th{font-weight:600;border-bottom:2px solid #999}.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.unit,small{color:#666;white-space:nowrap}.bar{width:18%}.bar span{display:block;height:.75rem;background:#0072b2;border-radius:2px}
+th{font-weight:600;border-bottom:2px solid #999}
+.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.unit,small{color:#666;white-space:nowrap}.bar{width:18%}
+.bar span{display:block;height:.75rem;background:#0072b2;border-radius:2px}
 .met td:last-child{color:#007a52;font-weight:600}.not-met td:last-child{color:#b32d00;font-weight:600}
 .not-met .bar span{background:#d55e00}.not-measured td{color:#999}
 figure{display:inline-block;width:48%;margin:0 1% 1rem 0;vertical-align:top}figcaption{color:#444;font-size:.9rem}
