@@ -14,6 +14,7 @@ _EPS = float(np.finfo(np.float64).eps)
 #: Beyond this ratio of pivots Cholesky of WᵀW has lost the small directions, and Householder takes over.
 _SAFE_RATIO = 1e-6
 _NEGLIGIBLE = 4.0 * _EPS
+_LARGE_PART = 0.25  # of the square of a norm must be left after a projection
 
 
 def random_block(n: int, width: int, rng: np.random.Generator) -> np.ndarray:
@@ -23,7 +24,11 @@ def random_block(n: int, width: int, rng: np.random.Generator) -> np.ndarray:
 
 def largest_norm(W: np.ndarray) -> float:
     """Return the largest norm of a column."""
-    return float(np.sqrt(np.einsum("ij,ij->j", W, W).max(initial=0.0)))
+    return float(np.sqrt(_square_norms(W).max(initial=0.0)))
+
+
+def _square_norms(W: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->j", W, W)
 
 
 def qr(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -49,7 +54,7 @@ def _cholesky_qr(W: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def extend(
-    W: np.ndarray, V: np.ndarray, width: int, scale: float, rng: np.random.Generator
+    W: np.ndarray, V: np.ndarray, width: int, scale: float, rng: np.random.Generator, recent: int | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Split W = V H + Q R with [V, Q] orthonormal.
 
@@ -67,6 +72,9 @@ def extend(
     scale : float
         The size of W that counts: what is below rounding error of it is nothing.
     rng : Generator
+    recent : int, optional
+        How many of the last columns of V hold nearly all that W has in common with V, if that is known: projecting W
+        away from these first spares a second projection away from all.
 
     Examples
     --------
@@ -75,11 +83,18 @@ def extend(
     >>> bool(np.allclose(V @ H + Q @ R, W)), float(abs(V.T @ Q)[0, 0])
     (True, 0.0)
     """
-    H = V.T @ W
-    W -= V @ H
-    correction = V.T @ W
-    W -= V @ correction
-    H += correction
+    H = np.zeros((V.shape[1], W.shape[1]))
+    start = 0 if recent is None else max(0, V.shape[1] - recent)
+    if start:
+        H[start:] = V[:, start:].T @ W
+        W -= V[:, start:] @ H[start:]
+    for _ in range(2):
+        before = _square_norms(W)
+        inside = V.T @ W
+        W -= V @ inside
+        H += inside
+        if (_square_norms(W) > _LARGE_PART * before).all():  # else it has lost digits, and needs another turn
+            break
     if width == W.shape[1]:
         first = _cholesky_qr(W)
         # A large loss against `scale` leaves directions of V in what is normalised: those need the careful way.

@@ -135,7 +135,7 @@ def block_lanczos(product: Map, n: int, k: int, order: str, settings: Settings) 
         end = m + width
         W = np.asfortranarray(product(V[:, m:end]), dtype=np.float64)
         scale = max(scale, largest_norm(W))
-        Q, H, R = extend(W, V[:, :end], min(block, n - end), scale, settings.rng)
+        Q, H, R = extend(W, V[:, :end], min(block, n - end), scale, settings.rng, recent=2 * block)
         require_symmetry(H[m:], scale, settings.asymmetry)
         T[:end, m:end], T[m:end, :m] = H, H[:m].T
         T[m:end, m:end] = 0.5 * (H[m:] + H[m:].T)
@@ -189,10 +189,10 @@ def block_golub_kahan(product: Map, adjoint: Map, shape: tuple[int, int], k: int
         end = m + width
         W = np.asfortranarray(product(V[:, m:end]), dtype=np.float64)
         scale = max(scale, largest_norm(W))
-        U[:, m:end], B[:m, m:end], B[m:end, m:end] = extend(W, U[:, :m], width, scale, settings.rng)
+        U[:, m:end], B[:m, m:end], B[m:end, m:end] = extend(W, U[:, :m], width, scale, settings.rng, recent=block)
         B[m:end, :m] = 0.0
         W = np.asfortranarray(adjoint(U[:, m:end]), dtype=np.float64)
-        Q, _, R = extend(W, V[:, :end], min(block, small - end), scale, settings.rng)
+        Q, _, R = extend(W, V[:, :end], min(block, small - end), scale, settings.rng, recent=block)
         P, values, S = np.linalg.svd(B[:end, :end])
         scale = max(scale, float(values[0]))
         rest = np.linalg.norm(R @ P[m:end, :k], axis=0) if len(R) else np.zeros(1)

@@ -55,7 +55,7 @@ class CentredProducts(Products):
         V = self._project(V)
         first = self._crossing is None
         if first:  # one column more in the first pass tells what centring needs later
-            V = np.hstack([V, self.border[:, None]])
+            V = np.concatenate([V.T, self.border[None]]).T
         W = self._scale(super().product(self._scale(V)))
         if first:
             self._crossing, W = W[:, -1] / self.factor, W[:, :-1]
@@ -75,7 +75,9 @@ class CentredProducts(Products):
         return V if self._root is None else self._root[:, None] * V
 
     def _project(self, V: np.ndarray) -> np.ndarray:
-        return V - np.outer(self.border, self.border @ V)
+        # Column order is kept: products are faster with it.
+        along = self.border @ V
+        return V - along / self.norm if self._root is None else V - np.outer(along, self.border).T
 
 
 @dataclass(frozen=True)
