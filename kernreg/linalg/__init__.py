@@ -20,6 +20,7 @@ and without the matrix in memory::
 and a few eigenpairs or singular triplets of a matrix in any form::
 
     partial.py     which method, and the results: eigenpairs, singular_triplets
+    principal.py   the same of the centred kernel matrix, for kernel PCA
     lanczos.py     block Lanczos and Golub-Kahan with thick restarts, on an orthonormal basis
     basis.py         that grows block by block
     extremes.py    both ends of the spectrum of a matrix in memory, by LAPACK
