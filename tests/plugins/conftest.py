@@ -17,7 +17,7 @@ import pytest
 import kernreg
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
-NAMES = ("kernreg_histogram", "kernreg_graph")
+NAMES = tuple(folder.name.replace("-", "_") for folder in sorted(PLUGINS.iterdir()) if folder.is_dir())
 
 
 class Environment:
