@@ -107,7 +107,8 @@ def _read_object(step: Mapping[str, Any]) -> Any:
     _refuse_others(step, {"name", kind, "params"}, where)
     distribution, _, name = str(step[kind]).rpartition(":") if kind in ("solver", "ensembler") else ("", "", step[kind])
     try:
-        cls = find(Requirement(kind, name, distribution or None, None), where)
+        provider = kind if kind in ("scikit-learn", "kernreg") else distribution or None
+        cls = find(Requirement(kind, name, provider, None), where)
     except ModelFileError as error:
         raise SpecError(f"{where}: {kind} {step[kind]!r} cannot be had: {error}") from error
     params = step.get("params", {})

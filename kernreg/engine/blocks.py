@@ -122,7 +122,11 @@ class BlockFiller:
 
     def _fill_from_python(self, i0: int, i1: int, j0: int, j1: int, block: np.ndarray) -> None:
         X, Z = self._seen
-        returned = self.program.function(X[i0:i1], Z[j0:j1], *self.parameters)
+        try:
+            returned = self.program.function(X[i0:i1], Z[j0:j1], *self.parameters)
+        except (ValueError, IndexError):
+            check_pair(X, Z)  # a kernel that is not between two spaces: this says it better
+            raise
         values = returned.toarray() if is_sparse(returned) else np.asarray(returned)
         if values.dtype.kind not in "fiub":
             raise DataError(
