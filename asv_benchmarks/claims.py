@@ -93,6 +93,29 @@ CLAIMS: list[Claim] = [
         )
         for peer in ("SVC", "KernelRidge")
     ),
+    Claim(
+        "kpca, 10 components, n = 5000",
+        "kpca.AgainstScikitLearn.track_against_the_fastest_eigensolver",
+        "scikit-learn KernelPCA, its fastest eigen_solver",
+        ("scikit-learn",),
+        2.0,
+    ),
+    *(
+        Claim(
+            f"ksvd, exact top 20 of {name}, {included}",
+            f"ksvd.Graphs.track_speedup_{track}",
+            "scikit-learn randomized_svd",
+            ("scikit-learn",),
+            bar,
+            parameters=(repr(name),),
+        )
+        for name, track, included, bar in (
+            ("pubmed", "evaluation_included", "kernel evaluation included", 50.0),
+            ("pubmed", "matrix_given", "matrix given to the peer", 15.0),
+            ("cora", "matrix_given", "matrix given to the peer", 1.0),
+            ("citeseer", "matrix_given", "matrix given to the peer", 1.0),
+        )
+    ),
 ]
 
 #: Benchmarks beside those behind claims that the quick profile runs, as regular expressions.
@@ -105,7 +128,11 @@ SERIES = (
 )
 
 #: Too long for the quick profile; the full one has them.
-LONG = ("solvers.Tuning.track_tune_over_grid_search",)
+LONG = (
+    "solvers.Tuning.track_tune_over_grid_search",
+    "ksvd.Graphs.track_speedup_evaluation_included",
+    "ksvd.Graphs.track_speedup_matrix_given",
+)
 
 
 def quick() -> str:

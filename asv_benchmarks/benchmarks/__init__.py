@@ -5,6 +5,10 @@
     kernels.py      kernel matrices: time, memory, fraction of what the hardware can do, growth with n
     operators.py    products with a kernel matrix that is never held
     kpca.py         kernel PCA, in memory and matrix-free
+    solvers.py      ls-svm, ask-ls, leave-one-out paths, tuning: ratios, memory, growth
+    ksvd.py         kernel SVD of graphs and of dense samples, against randomised SVD
+    metric.py       kernel learners of the plugin kernreg-metric
+    model_files.py  saving and loading, damaged files
     cold_start.py   fresh processes: compiled kernels from disk, edited plugins
     jit.py          the scalar functions, per element
     registry.py     importing and listing
