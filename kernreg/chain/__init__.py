@@ -4,7 +4,8 @@
     estimator.py  Chain
     branches.py   Parallel: several steps side by side
     steps.py      what a step takes and gives, and which may follow which
-    views.py      decision values of any predictor, left out or not
+    passing.py    what goes from step to step
+    views.py      decision values of any predictor
     spec.py       a chain as a plain dict, for JSON and TOML
     toml.py       such a dict as TOML
 

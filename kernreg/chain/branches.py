@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_is_fitted
 
+from kernreg.chain.passing import features_of, fit_step
 from kernreg.chain.steps import DECOMPOSER, PREDICTOR, TRANSFORMER, own_kernel, role_of, takes_kernel
 from kernreg.chain.views import left_out_views, views_of
 from kernreg.errors import ChainError
@@ -87,8 +88,6 @@ class Parallel(_BaseComposition, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Parallel:
         """Fit every branch to the same samples."""
-        from kernreg.chain.estimator import fit_step
-
         self._role()
         self.branches_ = [(name, fit_step(clone(step), X, y, sample_weight)) for name, step in self.branches]
         return self
@@ -117,8 +116,6 @@ class Parallel(_BaseComposition, BaseEstimator):
     @available_if(_gives_features)
     def transform(self, X: Any) -> Any:
         """Return the features of all branches side by side."""
-        from kernreg.chain.estimator import features_of
-
         check_is_fitted(self, "branches_")
         parts = [features_of(model, X) for _, model in self.branches_]
         if any(sparse.issparse(part) for part in parts):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from kernreg.chain.passing import features_of, fit_step, takes_weights, with_kernel
 from kernreg.chain.steps import (
     DECOMPOSER,
     ENSEMBLER,
@@ -24,7 +24,8 @@ from kernreg.chain.steps import (
     role_of,
     takes_kernel,
 )
-from kernreg.chain.views import left_out_views, out_of_fold_views, rows_of, views_of
+from kernreg.chain.views import left_out_views, views_of
+from kernreg.ensemblers.folds import out_of_fold, rows_of
 from kernreg.ensemblers.views import predicted_codes
 from kernreg.errors import ChainError, DataError, ParameterError
 from kernreg.kernels.sharing import shared_matrices
@@ -197,7 +198,7 @@ class Chain(_BaseComposition, KernelParameters):
             elif role in (DECOMPOSER, TRANSFORMER):
                 X = features_of(model, X)
                 kernel, learnt = (AFTER_FEATURES, False) if role == DECOMPOSER else (kernel, learnt)
-        if sample_weight is not None and not any(_takes_weights(model) for _, model in fitted):
+        if sample_weight is not None and not any(takes_weights(model) for _, model in fitted):
             raise ParameterError(
                 f"sample_weight is given, and none of the steps takes it: {', '.join(name for name, _ in fitted)}"
             )
@@ -220,7 +221,9 @@ class Chain(_BaseComposition, KernelParameters):
                 raise ParameterError("the last predictor has no leave-one-out views; use learn_from='folds' or 'auto'")
             self.learnt_from_ = "folds" if found is None else "loo"
             if found is None:
-                found = out_of_fold_views(self._fit_without_ensembler, X, np.asarray(y), self.cv, classes=classes)
+                found = out_of_fold(self._fit_without_ensembler, views_of, X, np.asarray(y), self.cv, classes=classes)[
+                    1
+                ]
         goal = np.asarray(y)
         if classes:
             codes = np.searchsorted(self.classes_, goal)
@@ -364,46 +367,3 @@ class Chain(_BaseComposition, KernelParameters):
         details = [str(step) for _, step in self.steps]
         steps = [step for _, step in self.steps]
         return _VisualBlock("serial", steps, names=names, name_details=details, dash_wrapped=False)
-
-
-def with_kernel(step: Any, kernel: Any, learnt: bool) -> Any:
-    """Give the kernel in force to a step that has none of its own; estimators of scikit-learn take only learnt ones."""
-    from kernreg.chain.branches import Parallel
-
-    if kernel is None or not takes_kernel(step) or own_kernel(step) is not None:
-        if isinstance(step, Parallel) and kernel is not None:
-            return step._map(lambda branch: with_kernel(branch, kernel, learnt))
-        return step
-    if isinstance(step, Parallel):
-        return step._map(lambda branch: with_kernel(branch, kernel, learnt))
-    if isinstance(step, KernelParameters) or learnt:
-        step.kernel = kernel  # not set_params, which would look inside the kernel that is being replaced
-    return step
-
-
-def fit_step(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """Fit one step, with weights where it takes them."""
-    if sample_weight is not None and _takes_weights(model):
-        return model.fit(X, y, sample_weight=sample_weight)
-    return model.fit(X, y)
-
-
-def features_of(model: Any, X: Any) -> Any:
-    """Return what a fitted step makes of samples; left and right scores where both sides are the same samples."""
-    found = model.transform(X)
-    if not hasattr(model, "transform_right") or isinstance(X, tuple) or not _one_sample_set(model):
-        return found if sparse.issparse(found) else np.asarray(found)
-    return np.hstack([np.asarray(found), np.asarray(model.transform_right(X))])
-
-
-def _one_sample_set(model: Any) -> bool:
-    """Return whether left and right samples are the same, also after a trip through a file."""
-    left, right = getattr(model, "X_fit_", None), getattr(model, "Z_fit_", None)
-    if left is None or right is None or left is right:
-        return left is right
-    left, right = (getattr(side, "indptr", side) for side in (left, right))  # of a sparse one, one of its arrays
-    return left.shape == right.shape and np.shares_memory(left, right)
-
-
-def _takes_weights(model: Any) -> bool:
-    return has_fit_parameter(model, "sample_weight")

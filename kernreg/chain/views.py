@@ -1,16 +1,13 @@
-"""Decision values of any predictor, as views: of new samples, or of training samples left out."""
+"""Decision values of any predictor, as views: of new samples, or by exact leave-one-out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
 
-from kernreg.errors import ChainError, DataError
+from kernreg.errors import ChainError
 from kernreg.solvers.systems import Views
 
 _SMALLEST = 1e-15  # probability whose logarithm still counts
@@ -40,32 +37,3 @@ def left_out_views(predictor: Any) -> Views | None:
         found = predictor.loo_views_
         return None if found is None else dict(found)
     return None
-
-
-def out_of_fold_views(fit: Callable[[Any, Any], Any], X: Any, y: np.ndarray, cv: Any, *, classes: bool) -> Views:
-    """Return views of every sample by a model that was not fitted to it; ``fit(X, y)`` makes one."""
-    if classes and isinstance(cv, int):
-        smallest = int(np.unique(y, return_counts=True)[1].min())
-        if smallest < 2:
-            raise DataError("out-of-fold views need at least 2 samples of every class, and one class has a single one")
-        cv = min(cv, smallest)
-    found: Views = {}
-    seen = np.zeros(len(y), dtype=bool)
-    for train, test in check_cv(cv, y, classifier=classes).split(np.zeros(len(y)), y):
-        model = fit(rows_of(X, train), y[train])
-        for name, values in views_of(model, rows_of(X, test)).items():
-            whole = found.setdefault(name, np.zeros((len(y), *values.shape[1:]), dtype=values.dtype))
-            if whole.shape[1:] != values.shape[1:]:
-                raise DataError("a fold leaves a class without training samples; use fewer folds, or stratified ones")
-            whole[test] = values
-        seen[test] = True
-    if not seen.all():
-        raise DataError("the folds of cv leave out samples; every sample must be in one test set")
-    return found
-
-
-def rows_of(X: Any, rows: np.ndarray) -> Any:
-    """Return these samples; a tuple is a pair of source and target features."""
-    if isinstance(X, tuple):
-        return tuple(_safe_indexing(part, rows) for part in X)
-    return _safe_indexing(X, rows)

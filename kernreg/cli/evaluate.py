@@ -65,7 +65,7 @@ def command(
             report(number)
             row: dict[str, Any] = {"solver": solver, "kernel": str(kernel or estimator.kernel)}
             try:
-                row.update(_scores(estimator, X, y, cv, repeats, seed))
+                row.update(cross_validated(estimator, X, y, cv, repeats, seed))
             except KernregError as error:
                 row["error"] = str(error)
             rows.append(row)
@@ -77,7 +77,8 @@ def command(
         raise SystemExit(1)
 
 
-def _scores(estimator: Any, X: Any, y: np.ndarray, cv: int, repeats: int, seed: int) -> dict[str, float]:
+def cross_validated(estimator: Any, X: Any, y: np.ndarray, cv: int, repeats: int, seed: int) -> dict[str, float]:
+    """Return mean and standard deviation of the measures over the folds."""
     from sklearn.base import clone, is_classifier
     from sklearn.metrics import accuracy_score, f1_score, mean_squared_error, r2_score
     from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold

@@ -74,9 +74,9 @@ def command(
     if samples.y is not None:
         check_task(made, samples.y)
     if folds is not None and samples.y is not None:
-        from kernreg.cli.evaluate import _scores
+        from kernreg.cli.evaluate import cross_validated
 
-        told.update(_scores(made, samples.X, samples.y, int(folds), 1, seed))
+        told.update(cross_validated(made, samples.X, samples.y, int(folds), 1, seed))
     with without_name_warnings():
         made.fit(samples.X, samples.y)
     if output is not None:

@@ -4,6 +4,7 @@
     base.py            Ensembler: what all below share; a convenience for third parties, not a requirement
     weighted.py        Source, Target, Average, Best: a view or a weighted mean of views
     stacking.py        Stack: a ridge or logistic regression on the views
+    folds.py           out-of-fold views, for the next and for chains
     view_ensemble.py   ViewEnsemble: a classifier made of several solvers and an ensembler
 
 An ensembler is any class with ``fit(views, y)``, ``merge(views)``, ``get_params`` and ``set_params``; see the page on

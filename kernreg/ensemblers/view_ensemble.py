@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, column_or_1d, get_tags, indexable
+from sklearn.utils import column_or_1d, get_tags, indexable
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from kernreg.ensemblers.folds import out_of_fold
 from kernreg.ensemblers.views import Views, predicted_codes
 from kernreg.errors import DataError, ParameterError
 from kernreg.factory import make_ensembler, make_solver
@@ -136,7 +135,7 @@ class ViewEnsemble(ClassifierMixin, _BaseComposition, BaseEstimator):
         self.learnt_from_: dict[str, str] = {}
         views: Views = {}
         for name, solver in solvers:
-            models, found, how = self._fit_one(solver, X, y, codes)
+            models, found, how = self._fit_one(solver, X, y)
             self.solvers_.append((name, models))
             self.learnt_from_[name] = how
             views.update(self._named(name, found, len(y)))
@@ -162,7 +161,7 @@ class ViewEnsemble(ClassifierMixin, _BaseComposition, BaseEstimator):
             raise ParameterError(f"the solver name {wrong[0]!r} is not a string, or is given twice, or holds '__'")
         return [(name, make_solver(solver)) for name, solver in pairs]
 
-    def _fit_one(self, solver: Any, X: Any, y: np.ndarray, codes: np.ndarray) -> tuple[list[Any], Views, str]:
+    def _fit_one(self, solver: Any, X: Any, y: np.ndarray) -> tuple[list[Any], Views, str]:
         """Return the models of one solver, its views of samples left out, and how these were had."""
         learns = getattr(self.ensembler_, "uses_targets", True)
         if (
@@ -170,7 +169,7 @@ class ViewEnsemble(ClassifierMixin, _BaseComposition, BaseEstimator):
             and not self.prefit
             and (self.learn_from == "folds" or (self.learn_from == "auto" and not self.refit))
         ):
-            models, found = self._out_of_fold(solver, X, y, codes)
+            models, found = self._out_of_fold(solver, X, y)
             return [clone(solver).fit(X, y)] if self.refit else models, found, "folds"
         model = solver if self.prefit else clone(solver).fit(X, y)
         if not learns:
@@ -187,25 +186,10 @@ class ViewEnsemble(ClassifierMixin, _BaseComposition, BaseEstimator):
                     raise
         if self.prefit:
             return [model], _views_of(model, X), "given"
-        return [model], self._out_of_fold(solver, X, y, codes)[1], "folds"
+        return [model], self._out_of_fold(solver, X, y)[1], "folds"
 
-    def _out_of_fold(self, solver: Any, X: Any, y: np.ndarray, codes: np.ndarray) -> tuple[list[Any], Views]:
-        """Return the models of the folds, and the views of every sample by the one that was not fitted to it."""
-        found: Views = {}
-        seen = np.zeros(len(y), dtype=bool)
-        models = []
-        for train, test in _folds(self.cv, X, codes):
-            if len(np.unique(codes[train])) < len(self.classes_):
-                raise DataError("a fold leaves a class without training samples; use fewer folds, or stratified ones")
-            model = clone(solver).fit(_rows(X, train), y[train])
-            models.append(model)
-            for view, values in _views_of(model, _rows(X, test)).items():
-                whole = found.setdefault(view, np.zeros((len(y), *values.shape[1:]), dtype=values.dtype))
-                whole[test] = values
-            seen[test] = True
-        if not seen.all():
-            raise DataError("the folds of cv leave out samples; every sample must be in one test set")
-        return models, found
+    def _out_of_fold(self, solver: Any, X: Any, y: np.ndarray) -> tuple[list[Any], Views]:
+        return out_of_fold(lambda X, y: clone(solver).fit(X, y), _views_of, X, y, self.cv, classes=True)
 
     def _named(self, name: str, views: Views, n: int) -> Views:
         shape = (n,) if len(self.classes_) == 2 else (n, len(self.classes_))
@@ -277,18 +261,3 @@ def _common_classes(solvers: list[tuple[str, Any]]) -> np.ndarray:
                 f"{solver.classes_}"
             )
     return np.asarray(solvers[0][1].classes_)
-
-
-def _folds(cv: Any, X: Any, codes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-        smallest = int(np.bincount(codes).min())
-        if smallest < 2:
-            raise DataError("out-of-fold views need at least 2 samples of every class, and one class has a single one")
-        cv = min(int(cv), smallest)
-    return check_cv(cv, codes, classifier=True).split(np.zeros(len(codes)), codes)
-
-
-def _rows(X: Any, rows: np.ndarray) -> Any:
-    if isinstance(X, tuple):
-        return tuple(_safe_indexing(part, rows) for part in X)
-    return _safe_indexing(X, rows)
