@@ -1,4 +1,4 @@
-"""``kernreg papers``: the papers' tables, listed, run again, and reported beside the papers' numbers."""
+"""``kernreg papers``: the papers' tables and figures, listed, run again, and reported beside the papers' numbers."""
 
 from __future__ import annotations
 
@@ -25,29 +25,31 @@ quick_option = click.option("--quick", is_flag=True, help="Few trials on small s
 
 @click.group("papers")
 def command() -> None:
-    """Run the tables of the papers again."""
+    """Run the tables and figures of the papers again."""
 
 
 @command.command("list")
 @data_option
 @json_option
 def list_tables(data: Path | None, as_json: bool) -> None:
-    """List the tables, and how many of their rows have data here."""
-    from kernreg.papers import find_table, table_names
+    """List the tables and figures, and how many of their rows (or parts) have data here."""
+    from kernreg.papers import Table, find, names
     from kernreg.papers.splitting import is_available
 
     rows: list[dict[str, Any]] = []
-    for name in table_names():
-        table = find_table(name)
-        present = sum(is_available(row, data) for row in table.rows)
+    for name in names():
+        entry = find(name)
+        is_table = isinstance(entry, Table)
+        needed = entry.rows if isinstance(entry, Table) else [part.row for part in entry.parts]
         rows.append(
             {
                 "name": name,
-                "title": table.title,
-                "rows": len(table.rows),
-                "with_data": present,
-                "methods": len(table.methods),
-                "trials": table.trials,
+                "title": entry.title,
+                "kind": "table" if is_table else "figure",
+                "rows": len(needed),
+                "with_data": sum(row is None or is_available(row, data) for row in needed),
+                "methods": len(entry.methods) if isinstance(entry, Table) else None,
+                "trials": entry.trials if isinstance(entry, Table) else None,
             }
         )
     if as_json:
@@ -55,24 +57,25 @@ def list_tables(data: Path | None, as_json: bool) -> None:
         return
     from rich.table import Table as Printed
 
-    printed = Printed("table", "what", "rows", "with data", "methods", "trials")
+    printed = Printed("name", "what", "rows", "with data", "methods", "trials")
     for row in rows:
-        printed.add_row(*(str(row[key]) for key in ("name", "title", "rows", "with_data", "methods", "trials")))
+        shown = (row[key] for key in ("name", "title", "rows", "with_data", "methods", "trials"))
+        printed.add_row(*("" if value is None else str(value) for value in shown))
     console().print(printed)
 
 
 @command.command("run")
-@click.argument("names", metavar="TABLE...", nargs=-1, required=True)
+@click.argument("chosen", metavar="NAME...", nargs=-1, required=True)
 @click.option("--trials", type=click.IntRange(1), help="Trials of each row; by default as in the paper.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 @data_option
 @out_option
 @quick_option
-@click.option("--row", "rows", multiple=True, help="Only this row; may be given several times.")
+@click.option("--row", "rows", multiple=True, help="Only this row (of a figure, part); may be given several times.")
 @click.option("--method", "methods", multiple=True, help="Only this method; may be given several times.")
 @click.option("--download", is_flag=True, help="Fetch from OpenML what is not in the data folder.")
 def run_tables(
-    names: tuple[str, ...],
+    chosen: tuple[str, ...],
     trials: int | None,
     jobs: int,
     data: Path | None,
@@ -82,10 +85,10 @@ def run_tables(
     methods: tuple[str, ...],
     download: bool,
 ) -> None:
-    """Run tables ("all" for every one); what is in the folder of results already is not run again."""
-    from kernreg.papers import find_table, run, table_names
+    """Run tables and figures ("all" for every one); what is in the folder of results already is not run again."""
+    from kernreg.papers import find, names, run
 
-    tables = [find_table(name) for name in (table_names() if names == ("all",) else names)]
+    tables = [find(name) for name in (names() if chosen == ("all",) else chosen)]
     failed = 0
     for table in tables:
         click.echo(f"{table.name}: {table.title}")
@@ -113,13 +116,13 @@ def run_tables(
 
 
 @command.command("report")
-@click.argument("names", metavar="[TABLE]...", nargs=-1)
+@click.argument("chosen", metavar="[NAME]...", nargs=-1)
 @data_option
 @out_option
 @quick_option
-def report_tables(names: tuple[str, ...], data: Path | None, out: Path, quick: bool) -> None:
+def report_tables(chosen: tuple[str, ...], data: Path | None, out: Path, quick: bool) -> None:
     """Write report.md and report.html: ours beside the papers'."""
-    from kernreg.papers import find_table, table_names, write_report
+    from kernreg.papers import find, names, write_report
 
-    for path in write_report([find_table(name) for name in names or table_names()], out, quick=quick, data=data):
+    for path in write_report([find(name) for name in chosen or names()], out, quick=quick, data=data):
         click.echo(f"written to {path}")

@@ -1,4 +1,4 @@
-"""Results on disk: one JSON file for each table × row × method × trial.
+"""Results on disk: one JSON file for each table × row × method × trial, and for each part of a figure.
 
 A run that was interrupted has whole files only, and goes on where it stopped. A file is used again if it can be read
 and was made with the same seed and settings; otherwise the cell is run again.
@@ -32,6 +32,11 @@ def versions() -> dict[str, str]:
     return found
 
 
+def versions_of(cell: dict[str, Any]) -> str:
+    """Return the versions that a cell was made with, in words."""
+    return ", ".join(f"{name} {number}" for name, number in sorted(cell.get("versions", {}).items()))
+
+
 def profile_folder(out: Path, quick: bool) -> Path:
     """Return where the results of a profile are; those of the two are never mixed."""
     return out / ("quick" if quick else "full")
@@ -40,6 +45,11 @@ def profile_folder(out: Path, quick: bool) -> Path:
 def cell_path(out: Path, quick: bool, table: str, row: str, method: str, trial: int) -> Path:
     """Return the file of a cell."""
     return profile_folder(out, quick) / table / f"{row}.{method}.{trial:03d}.json"
+
+
+def part_path(out: Path, quick: bool, figure: str, part: str) -> Path:
+    """Return the file of a part of a figure."""
+    return profile_folder(out, quick) / figure / f"{part}.json"
 
 
 def plain(value: Any) -> Any:
@@ -75,6 +85,8 @@ def _is_cell(cell: Any) -> bool:
     if isinstance(cell.get("error"), str):
         return True
     scores, seconds = cell.get("scores"), cell.get("seconds")
+    if "part" in cell:
+        return isinstance(cell.get("values"), dict) and bool(cell["values"]) and _is_number(seconds)
     return (
         isinstance(scores, dict)
         and bool(scores)

@@ -5,14 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from kernreg.errors import ParameterError
 
-_NUMBER = re.compile(r"^(\d*\.?\d+)(?:±(\d*\.?\d+))?$")
+_NUMBER = re.compile(r"^(-?\d*\.?\d+)(?:±(\d*\.?\d+))?$")
 _NAME = re.compile(r"^[a-z0-9][a-z0-9-]*$")  # names become names of files
+
+
+def check_name(name: str) -> None:
+    """Raise ParameterError for a name that cannot be part of the name of a file."""
+    if not _NAME.match(name):
+        raise ParameterError(f"{name!r} is not accepted as a name; give lower case, digits and hyphens")
 
 
 @dataclass(frozen=True)
@@ -41,9 +48,15 @@ class Row:
     data : str
         Name for `kernreg.datasets.load`; ``openml:…`` where it has to be fetched; empty where it is nowhere to be had.
     official : bool
-        Whether the official split is used. All trials are then the same, and one is run.
+        Whether the official split is used. All trials then have the same samples, and most tables run one.
     missing : {"keep", "drop", "raise"}
         What is done about samples with missing values.
+    measures : sequence of str
+        Those of the table's measures that this row has; empty for all.
+    subset : str
+        Only the training samples of this official split are used, as if there were no others.
+    n_train : int or None
+        Number of training samples, where the table's share is not meant.
     options : mapping
         What else the methods of this table need to know about the row.
     note : str
@@ -54,6 +67,9 @@ class Row:
     data: str
     official: bool = False
     missing: str = "raise"
+    measures: Sequence[str] = ()
+    subset: str = ""
+    n_train: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
 
@@ -70,11 +86,14 @@ class Outcome:
         Parameters that were chosen, for the record.
     scores : mapping
         Measures that are not computed from predictions.
+    decision : ndarray or None
+        A number for each test sample that ranks them, for measures that need one (AUROC).
     """
 
     predicted: np.ndarray | None = None
     chosen: Mapping[str, Any] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
+    decision: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +114,8 @@ class Method:
         Whether the column is not the paper's.
     note : str
         What differs from the paper in this column.
+    requires : str
+        A module of a plugin without which the column cannot be run; it is then reported as such.
     """
 
     name: str
@@ -104,6 +125,12 @@ class Method:
     quick: Mapping[str, Any] = field(default_factory=dict)
     ours: bool = False
     note: str = ""
+    requires: str = ""
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the plugin of this column is there."""
+        return not self.requires or find_spec(self.requires) is not None
 
     def settings_of(self, quick: bool) -> dict[str, Any]:
         """Return the settings of a profile."""
@@ -124,12 +151,24 @@ class Table:
     elsewhere : mapping
         The same for columns of the paper that are not run here.
     measures : sequence of str
-        Names in `running.MEASURES`, the first the one that counts.
+        Names in `running.MEASURES` or of scores that the methods hand back, the first the one that counts.
+    lower : sequence of str
+        Measures of which less is better.
+    unmarked : sequence of str
+        Measures that depend on the machine: the paper's stand beside ours, and nearness is not judged.
     train : float
         Share of training samples in a random split.
-    scale : {"unit", "none"}
-        ``unit`` maps the training samples to [0, 1], feature by feature.
+    unseen : float
+        Share of samples that are not there when a method learns from labelled and unlabelled samples. They are the
+        last of the test samples; the measures ``unlabelled`` and ``unseen`` are accuracies of the two parts.
+    stratify : bool
+        Whether a random split keeps the shares of the classes.
+    scale : {"unit", "standard", "none"}
+        Feature by feature: ``unit`` maps the training samples to [0, 1], ``standard`` all samples of a split but for
+        the unseen ones to mean 0 and deviation 1.
     trials, quick_trials : int
+    official_trials : int
+        How often a row with an official split is run; more than once only where the methods themselves are random.
     quick_samples : int
         In the quick profile, larger data sets are subsampled to this many.
     protocol : str
@@ -148,10 +187,15 @@ class Table:
     reported: Mapping[str, Mapping[tuple[str, str], Reported]]
     elsewhere: Mapping[str, Mapping[tuple[str, str], Reported]] = field(default_factory=dict)
     measures: Sequence[str] = ("accuracy",)
+    lower: Sequence[str] = ()
+    unmarked: Sequence[str] = ()
     train: float = 0.5
+    unseen: float = 0.0
+    stratify: bool = False
     scale: str = "unit"
     trials: int = 10
     quick_trials: int = 2
+    official_trials: int = 1
     quick_samples: int = 300
     protocol: str = ""
     differences: Sequence[str] = ()
@@ -160,8 +204,7 @@ class Table:
     def __post_init__(self) -> None:
         rows, methods = [row.name for row in self.rows], [method.name for method in self.methods]
         for name in (self.name, *rows, *methods):
-            if not _NAME.match(name):
-                raise ParameterError(f"{name!r} is not accepted as a name; give lower case, digits and hyphens")
+            check_name(name)
         for names in (rows, methods):
             if len(set(names)) != len(names):
                 raise ParameterError(f"{self.name} has two rows or methods of one name among {', '.join(names)}")
@@ -180,7 +223,11 @@ class Table:
             for (name, _), number in part.get(measure, {}).items()
             if name == row
         ]
-        return max(printed, key=lambda number: number.mean, default=None)
+        return (min if measure in self.lower else max)(printed, key=lambda number: number.mean, default=None)
+
+    def rows_with(self, measure: str) -> list[Row]:
+        """Return the rows that have this measure."""
+        return [row for row in self.rows if not row.measures or measure in row.measures]
 
     def row(self, name: str) -> Row:
         """Return the row of this name."""
@@ -191,10 +238,9 @@ class Table:
         return next(method for method in self.methods if method.name == name)
 
     def trials_of(self, row: Row, trials: int | None, quick: bool) -> int:
-        """Return how often a row is run: as asked for, by default as the profile says, an official split once."""
-        if row.official:
-            return 1
-        return (self.quick_trials if quick else self.trials) if trials is None else trials
+        """Return how often a row is run: as asked for, by default as the profile says; an official split less often."""
+        wanted = (self.quick_trials if quick else self.trials) if trials is None else trials
+        return min(wanted, 1 if quick else self.official_trials) if row.official else wanted
 
 
 def numbers(methods: str, text: str, *, unit: float = 1.0) -> dict[tuple[str, str], Reported]:

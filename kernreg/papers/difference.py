@@ -52,12 +52,11 @@ def draw_difference(labels: Sequence[str], ranks: Any, difference: float, *, ax:
     return axes
 
 
-def difference_svg(labels: Sequence[str], ranks: Any, difference: float) -> str:
-    """Return the picture as an SVG element to put into a page."""
+def difference_png(labels: Sequence[str], ranks: Any, difference: float) -> bytes:
+    """Return the picture as a PNG file."""
     plt = pyplot()
     axes = draw_difference(labels, ranks, difference)
-    buffer = io.StringIO()
-    axes.figure.savefig(buffer, format="svg")
+    buffer = io.BytesIO()
+    axes.figure.savefig(buffer, format="png", dpi=100, metadata={"Software": None})
     plt.close(axes.figure)
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]
+    return buffer.getvalue()

@@ -2,41 +2,74 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
-from kernreg.errors import MissingExtra
 from kernreg.papers.description import Reported, Table
-from kernreg.papers.difference import difference_svg
+from kernreg.papers.figures.description import Figure
+from kernreg.papers.figures.running import Computed, read_figure
+from kernreg.papers.pictures import Picture, picture_of, picture_of_ranks
 from kernreg.papers.statistics import Comparison, friedman, nemenyi, wilcoxon
-from kernreg.papers.summary import Entry, Summary, summarise
+from kernreg.papers.summary import Summary, summarise
 from kernreg.persistence import replacing
 
-NAMES = {"accuracy": "accuracy", "micro_f1": "micro F1", "macro_f1": "macro F1"}
+#: How measures are called in a report.
+NAMES = {
+    "micro_f1": "micro F1",
+    "macro_f1": "macro F1",
+    "nmi": "NMI of documents",
+    "coherence": "coherence of terms",
+    "rmse": "RMSE",
+    "auroc": "AUROC",
+    "l1": "ℓ1 of the reconstructed graph",
+    "l2": "ℓ2 of the reconstructed graph",
+    "unlabelled": "accuracy of unlabelled samples",
+    "unseen": "accuracy of unseen samples",
+    "learning_seconds": "seconds to learn the kernel",
+    "seconds_to": "seconds to the accuracy",
+    "eta": "η that was reached",
+}
 
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-table { border-collapse: collapse; margin: 1rem 0; } th, td { border: 1px solid #ccc; padding: .3rem .6rem; }
-th { background: #f3f3f3; text-align: left; } td { white-space: nowrap; } td small { color: #666; display: block; }
-.near { background: #e4f3e4; } .far { background: #fbeadf; } .none { color: #888; font-style: italic; }
-svg { max-width: 100%; height: auto; }
-"""
+
+def named(measure: str, table: Table) -> str:
+    """Return what a measure is called, and which way is better where that is not the usual one."""
+    return NAMES.get(measure, measure.replace("_", " ")) + (" (less is better)" if measure in table.lower else "")
+
+
+@dataclass(frozen=True)
+class TableSection:
+    """What a report says about a table: the numbers, the comparison of methods in words, and its picture."""
+
+    summary: Summary
+    comparison: str
+    ranks: Picture | None
+
+
+@dataclass(frozen=True)
+class FigureSection:
+    """What a report says about a figure."""
+
+    computed: Computed
+    picture: Picture
+
+
+Section = TableSection | FigureSection
 
 
 def write_report(
-    tables: Iterable[Table],
+    entries: Iterable[Table | Figure],
     out: str | os.PathLike[str],
     *,
     quick: bool = False,
     data: str | os.PathLike[str] | None = None,
 ) -> tuple[Path, Path]:
-    """Write ``report.md`` and ``report.html`` of what was run, and return their paths.
+    """Write ``report.md`` (with its pictures in a folder beside it) and ``report.html``, and return their paths.
 
     Parameters
     ----------
-    tables : iterable of Table
+    entries : iterable of Table or Figure
     out : path
         The folder of results.
     quick : bool
@@ -44,93 +77,128 @@ def write_report(
     data : path, optional
         The data folder, to tell what is not run from what cannot be run.
     """
+    from kernreg.papers.pages import markdown, page  # which need the words below
+
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    summaries = [summarise(table, folder, quick=quick, data=data) for table in tables]
+    sections = [section_of(entry, folder, quick, data) for entry in entries]
     name = "report-quick" if quick else "report"
+    pictures = f"{name}-pictures"
+    for section in sections:
+        picture = section.picture if isinstance(section, FigureSection) else section.ranks
+        if picture is not None and picture.png is not None:
+            (folder / pictures).mkdir(exist_ok=True)
+            with replacing(folder / pictures / f"{picture.name}.png") as file:
+                file.write(picture.png)
     paths = folder / f"{name}.md", folder / f"{name}.html"
-    for path, text in zip(paths, (markdown(summaries), page(summaries)), strict=True):
+    for path, text in zip(paths, (markdown(sections, pictures), page(sections)), strict=True):
         with replacing(path) as file:
             file.write(text.encode())
     return paths
+
+
+def section_of(entry: Table | Figure, folder: Path, quick: bool, data: str | os.PathLike[str] | None) -> Section:
+    """Read what was run of a table or figure, and draw its picture."""
+    if isinstance(entry, Figure):
+        computed = read_figure(entry, folder, quick=quick, data=data)
+        return FigureSection(computed, picture_of(computed))
+    summary = summarise(entry, folder, quick=quick, data=data)
+    labels, found, words = compare(summary)
+    return TableSection(summary, words, picture_of_ranks(entry.name, labels, found))
 
 
 # Words that both forms share ------------------------------------------------------------------------------------
 
 
 def shown(value: float | None, std: float | None) -> str:
-    """Return a mean with its deviation.
+    """Return a mean with its deviation, at least three digits of it.
 
-    >>> shown(0.8284, 0.0191), shown(0.734, None)
-    ('0.828 ± 0.019', '0.734')
+    >>> shown(0.8284, 0.0191), shown(0.734, None), shown(54.531, 2.17), shown(1933.0, None)
+    ('0.828 ± 0.019', '0.734', '54.5 ± 2.2', '1933')
     """
     if value is None:
         return ""
-    return f"{value:.3f}" + ("" if std is None else f" ± {std:.3f}")
+    digits = 3 if abs(value) < 5.0 else 2 if abs(value) < 20.0 else 1 if abs(value) < 1000.0 else 0
+    return f"{value:.{digits}f}" + ("" if std is None else f" ± {std:.{digits}f}")
 
 
-def _paper(paper: Reported | None) -> str:
+def printed(paper: Reported | None) -> str:
+    """Return the paper's number."""
     return "" if paper is None else shown(paper.mean, paper.std)
 
 
-def _profile(summary: Summary) -> str:
+def profile(summary: Summary) -> str:
+    """Say how often and on how much the table was run."""
     table = summary.table
     if summary.quick:
         return (
             f"Quick profile: {table.quick_trials} trials, at most {table.quick_samples} samples. These numbers show "
             "that the table runs; they are not comparable with the paper's."
         )
-    return f"{table.trials} trials, one where the split is official."
+    counts = {entry.trials for part in summary.entries.values() for entry in part.values() if entry.trials}
+    ran = f" Run here: {min(counts)} to {max(counts)}." if counts and counts != {table.trials} else ""
+    return f"{table.trials} trials, one where the split is official.{ran}"
 
 
-def _verdict(summary: Summary) -> str:
+def verdict(summary: Summary) -> str:
     """Say how many of the paper's numbers were met; of the quick profile nothing is said."""
     entries = [entry for part in summary.entries.values() for entry in part.values() if entry.near is not None]
     if summary.quick or not entries:
         return ""
     near = sum(bool(entry.near) for entry in entries)
-    return f"{near} of {len(entries)} numbers are within the paper's deviation (0.02 where it gives none)."
+    return f"{near} of {len(entries)} numbers are within the paper's deviation (0.02, or 2 %, where it gives none)."
 
 
-def _beyond(summary: Summary) -> str:
+def beyond(summary: Summary) -> str:
     """Say in how many rows our own column is at least as good as the paper's best."""
-    if summary.quick:
+    if summary.quick or all(method.name != "tuned" for method in summary.table.methods):
         return ""
-    table, measure = summary.table, summary.table.measures[0]
-    ours = [method.name for method in table.methods if method.name == "tuned"]
+    table = summary.table
     wins = rows = 0
     for row in table.rows:
-        printed = table.best_reported(measure, row.name)
-        means = [summary.entries[measure][row.name, method].mean for method in ours]
-        if printed and means and means[0] is not None:
+        measure = row.measures[0] if row.measures else table.measures[0]
+        best, ours = table.best_reported(measure, row.name), summary.entries[measure][row.name, "tuned"].mean
+        if best is not None and ours is not None:
             rows += 1
-            wins += means[0] >= printed.mean
+            wins += ours <= best.mean if measure in table.lower else ours >= best.mean
     return f"'kernreg tuned' is at least as good as the paper's best column in {wins} of {rows} rows." if rows else ""
 
 
-def _notes(table: Table) -> list[str]:
-    notes = list(table.differences)
-    for measure, printed in table.elsewhere.items():
+def notes(table: Table) -> list[str]:
+    """Return what differs from the paper, and what it has that is not run here."""
+    found = list(table.differences)
+    for measure, columns in table.elsewhere.items():
         for row in table.rows:
-            there = [f"{column} {_paper(number)}" for (name, column), number in printed.items() if name == row.name]
-            notes += [f"Not run here, {NAMES.get(measure, measure)} of {row.name} in the paper: {', '.join(there)}"]
-    notes += [f"{row.name}: {row.note}" for row in table.rows if row.note]
-    notes += [f"{method.label}: {method.note}" for method in table.methods if method.note]
+            there = [f"{column} {printed(number)}" for (name, column), number in columns.items() if name == row.name]
+            if there:
+                found += [f"Not run here, {NAMES.get(measure, measure)} of {row.name} in the paper: {', '.join(there)}"]
+    found += [f"{row.name}: {row.note}" for row in table.rows if row.note]
+    found += [f"{method.label}: {method.note}" for method in table.methods if method.note]
     if table.tuned_on_test:
-        notes.append(f"Tuned on test data in the paper: {table.tuned_on_test}")
-    return notes
+        found.append(f"Tuned on test data in the paper: {table.tuned_on_test}")
+    return found
 
 
-def _comparison(summary: Summary) -> tuple[list[str], Comparison | None, str]:
+def missing_parts(computed: Computed) -> list[str]:
+    """Return the parts of a figure that are not in the picture, and why."""
+    return [
+        f"{part.label}: {computed.states[part.name]}"
+        + (f", {computed.errors[part.name]}" if part.name in computed.errors else "")
+        for part in computed.figure.parts
+        if computed.states[part.name] != "done"
+    ]
+
+
+def compare(summary: Summary) -> tuple[list[str], Comparison | None, str]:
     """Return the labels of the methods compared, their Friedman test, and both in words."""
     rows, methods, means = summary.complete_scores()
     labels = [summary.table.method(name).label for name in methods]
-    if len(rows) < 2 or len(methods) < 2:
+    if len(rows) < 2 or len(methods) < 2 or summary.table.measures[0] in summary.table.unmarked:
         return labels, None, ""
     if len(methods) == 2:
         statistic, p = wilcoxon(means[:, 0], means[:, 1])
         return labels, None, f"Wilcoxon signed-rank test of the two over {len(rows)} rows: {statistic:g}, p = {p:.3g}."
-    found = friedman(means)
+    found = friedman(means, greater_is_better=summary.table.measures[0] not in summary.table.lower)
     ranks = ", ".join(f"{label} {rank:.2f}" for label, rank in zip(labels, found.ranks, strict=True))
     critical = nemenyi(found.k, found.n)
     return (
@@ -140,93 +208,3 @@ def _comparison(summary: Summary) -> tuple[list[str], Comparison | None, str]:
         f"{found.statistic:.3g}, p = {found.p_value:.3g}. Average ranks: {ranks}. "
         f"Nemenyi critical difference {critical:.2f}.",
     )
-
-
-# Markdown -------------------------------------------------------------------------------------------------------
-
-
-def markdown(summaries: list[Summary]) -> str:
-    """Return the report as Markdown."""
-    parts = ["# The papers' tables", "", "Ours, in brackets the paper's; mean ± standard deviation over trials.", ""]
-    for summary in summaries:
-        table = summary.table
-        parts += [f"## {table.title}", "", f"{table.paper}. `kernreg papers run {table.name}`", ""]
-        parts += [text + "\n" for text in (table.protocol, _profile(summary)) if text]
-        for measure in table.measures:
-            parts += [
-                f"**{NAMES.get(measure, measure)}**",
-                "",
-                "| | " + " | ".join(m.label for m in table.methods) + " |",
-            ]
-            parts += ["| --- |" + " --- |" * len(table.methods)]
-            for row in table.rows:
-                cells = [_markdown_cell(summary.entries[measure][row.name, m.name]) for m in table.methods]
-                parts.append(f"| {row.name} | " + " | ".join(cells) + " |")
-            parts.append("")
-        parts += ["**seconds for a trial**", "", "| | " + " | ".join(m.label for m in table.methods) + " |"]
-        parts += ["| --- |" + " --- |" * len(table.methods)]
-        for row in table.rows:
-            entries = [summary.entries[table.measures[0]][row.name, m.name] for m in table.methods]
-            seconds = ["" if entry.seconds is None else f"{entry.seconds:.2f}" for entry in entries]
-            parts.append(f"| {row.name} | " + " | ".join(seconds) + " |")
-        parts.append("")
-        parts += [text + "\n" for text in (_verdict(summary), _beyond(summary), _comparison(summary)[2]) if text]
-        notes = _notes(table)
-        parts += (["What differs:", "", *(f"- {note}" for note in notes), ""]) if notes else []
-        parts += [f"Made with {text}.\n" for text in summary.versions]
-    return "\n".join(parts).rstrip() + "\n"
-
-
-def _markdown_cell(entry: Entry) -> str:
-    paper = f" [{_paper(entry.paper)}]" if entry.paper else ""
-    return f"{shown(entry.mean, entry.std) if entry.state == 'done' else entry.state}{paper}"
-
-
-# HTML -----------------------------------------------------------------------------------------------------------
-
-
-def page(summaries: list[Summary]) -> str:
-    """Return the report as one HTML page."""
-    body = ["<h1>The papers' tables</h1>", "<ul>"]
-    body += [f'<li><a href="#{s.table.name}">{html.escape(s.table.title)}</a></li>' for s in summaries]
-    body.append("</ul>")
-    for summary in summaries:
-        body += _section(summary)
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>kernreg: the papers\' tables</title>'
-        f"<style>{_STYLE}</style></head>\n<body>\n" + "\n".join(body) + "\n</body></html>\n"
-    )
-
-
-def _section(summary: Summary) -> list[str]:
-    table = summary.table
-    labels, found, words = _comparison(summary)
-    parts = [f'<h2 id="{table.name}">{html.escape(table.title)}</h2>', f"<p>{html.escape(table.paper)}</p>"]
-    parts += [f"<p>{html.escape(text)}</p>" for text in (table.protocol, _profile(summary)) if text]
-    head = "".join(f"<th>{html.escape(method.label)}</th>" for method in table.methods)
-    for measure in table.measures:
-        parts.append(f"<table><tr><th>{html.escape(NAMES.get(measure, measure))}</th>{head}</tr>")
-        for row in table.rows:
-            cells = [_html_cell(summary, summary.entries[measure][row.name, m.name]) for m in table.methods]
-            parts.append(f"<tr><th>{row.name}</th>{''.join(cells)}</tr>")
-        parts.append("</table>")
-    parts += [f"<p>{html.escape(text)}</p>" for text in (_verdict(summary), _beyond(summary), words) if text]
-    if found is not None:
-        try:
-            parts.append(difference_svg(labels, found.ranks, nemenyi(found.k, found.n)))
-        except MissingExtra as error:
-            parts.append(f'<p class="none">No picture: {html.escape(str(error))}</p>')
-    notes = _notes(table)
-    if notes:
-        parts += ["<h3>What differs</h3><ul>", *(f"<li>{html.escape(note)}</li>" for note in notes), "</ul>"]
-    parts += [f"<p><small>Made with {html.escape(text)}.</small></p>" for text in summary.versions]
-    return parts
-
-
-def _html_cell(summary: Summary, entry: Entry) -> str:
-    paper = f"<small>paper {_paper(entry.paper)}</small>" if entry.paper else ""
-    if entry.state != "done":
-        return f'<td class="none" title="{html.escape(entry.error)}">{entry.state}{paper}</td>'
-    mark = "" if summary.quick or entry.near is None else ' class="near"' if entry.near else ' class="far"'
-    time = f"<small>{entry.trials} × {entry.seconds:.2f} s</small>"
-    return f"<td{mark}>{shown(entry.mean, entry.std)}{paper}{time}</td>"

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.metrics import accuracy_score, f1_score
+from sklearn.metrics import accuracy_score, f1_score, normalized_mutual_info_score, roc_auc_score
 
 from kernreg.errors import KernregError, MissingDataset, ParameterError
 from kernreg.papers.cells import FORMAT, cell_path, is_done, read_cell, versions, write_cell
-from kernreg.papers.description import Outcome, Table
+from kernreg.papers.description import Outcome, Row, Table
+from kernreg.papers.figures.description import Figure
 from kernreg.papers.splitting import load_row, make_split, seed_of
 
 #: Measures computed from predictions.
@@ -24,7 +25,12 @@ MEASURES: dict[str, Callable[[Any, Any], float]] = {
     "accuracy": accuracy_score,
     "micro_f1": lambda y, predicted: f1_score(y, predicted, average="micro"),
     "macro_f1": lambda y, predicted: f1_score(y, predicted, average="macro", zero_division=0.0),
+    "nmi": normalized_mutual_info_score,
+    "rmse": lambda y, predicted: float(np.sqrt(np.mean((y - predicted) ** 2))),
 }
+
+#: Measures computed from a number that ranks the samples of two classes.
+RANKINGS: dict[str, Callable[[Any, Any], float]] = {"auroc": roc_auc_score}
 
 #: A grid may warn for many of its points; so many of the messages are kept.
 MOST_WARNINGS = 10
@@ -54,7 +60,7 @@ class RunReport:
 
 
 def run(
-    table: Table,
+    table: Table | Figure,
     out: str | os.PathLike[str],
     *,
     trials: int | None = None,
@@ -66,11 +72,11 @@ def run(
     methods: tuple[str, ...] = (),
     tell: Callable[[str], None] | None = None,
 ) -> RunReport:
-    """Run every cell of a table that `out` does not hold yet.
+    """Run every cell of a table, or part of a figure, that `out` does not hold yet.
 
     Parameters
     ----------
-    table : Table
+    table : Table or Figure
     out : path
         Folder of results. Interrupt at any time; the next call goes on.
     trials : int, optional
@@ -84,7 +90,7 @@ def run(
     download : bool
         Whether OpenML may be asked.
     rows, methods : tuple of str
-        Only these; all by default.
+        Only these; all by default. The rows of a figure are its parts.
     tell : callable, optional
         Called with a line about each cell.
 
@@ -94,9 +100,17 @@ def run(
     """
     if trials is not None and trials < 1:
         raise ParameterError(f"trials={trials} is not accepted; give a positive number")
-    _check_names(table, "row", rows, [row.name for row in table.rows])
-    _check_names(table, "method", methods, [method.name for method in table.methods])
-    started, folder, say = time.perf_counter(), Path(out), tell or (lambda line: None)
+    folder, say = Path(out), tell or (lambda line: None)
+    if isinstance(table, Figure):
+        from kernreg.papers.figures.running import run_figure  # which needs this module
+
+        return run_figure(table, folder, jobs=jobs, data=data, quick=quick, download=download, rows=rows, say=say)
+    check_names(table.name, "row", rows, [row.name for row in table.rows])
+    check_names(table.name, "method", methods, [method.name for method in table.methods])
+    started = time.perf_counter()
+    absent = {method.name: method.requires for method in table.methods if not method.is_installed}
+    for name, module in absent.items():
+        say(f"{name}: plugin not installed ({module})")
     todo, kept, missing = [], 0, []
     for row in table.rows:
         if rows and row.name not in rows:
@@ -109,7 +123,7 @@ def run(
             continue
         for trial in range(table.trials_of(row, trials, quick)):
             for method in table.methods:
-                if methods and method.name not in methods:
+                if method.name in absent or (methods and method.name not in methods):
                     continue
                 path = cell_path(folder, quick, table.name, row.name, method.name, trial)
                 if is_done(read_cell(path), made_with(table, row.name, method.name, trial, quick)):
@@ -127,6 +141,8 @@ def run(
 def made_with(table: Table, row: str, method: str, trial: int, quick: bool) -> dict[str, Any]:
     """Return all that a result depends on, but for versions."""
     here, column = table.row(row), table.method(method)
+    # What a table does not use is not named, so that results outlive new kinds of tables.
+    special = {"unseen": table.unseen, "stratify": table.stratify, "subset": here.subset, "n_train": here.n_train}
     return {
         "seed": seed_of(table.name, row, trial),
         "quick": quick,
@@ -138,6 +154,7 @@ def made_with(table: Table, row: str, method: str, trial: int, quick: bool) -> d
         "scale": table.scale,
         "samples": table.quick_samples if quick else None,
         "settings": column.settings_of(quick),
+        **{name: value for name, value in special.items() if value},
     }
 
 
@@ -169,7 +186,7 @@ def run_cell(
             outcome = column.function(split, **column.settings_of(quick))
         cell["warnings"] = sorted({f"{item.category.__name__}: {item.message}" for item in warned})[:MOST_WARNINGS]
         cell["seconds"] = time.perf_counter() - started
-        cell["scores"] = _scores(table, outcome, y_test)
+        cell["scores"] = _scores(table, here, outcome, y_test, split.n_unseen)
         cell["chosen"] = dict(outcome.chosen)
     except FAILURES as error:
         cell["error"] = f"{type(error).__name__}: {error}"
@@ -180,16 +197,21 @@ def run_cell(
     return True, f"{row} {method} {trial}: {told} ({cell['seconds']:.1f} s)"
 
 
-def _scores(table: Table, outcome: Outcome, y_test: np.ndarray) -> dict[str, float]:
+def _scores(table: Table, row: Row, outcome: Outcome, y_test: np.ndarray, n_unseen: int) -> dict[str, float]:
     scores = {name: float(value) for name, value in outcome.scores.items()}
-    if outcome.predicted is not None:
-        scores.update(
-            {name: float(MEASURES[name](y_test, outcome.predicted)) for name in table.measures if name in MEASURES}
-        )
+    wanted, predicted = row.measures or table.measures, outcome.predicted
+    if predicted is not None:
+        scores.update({name: float(MEASURES[name](y_test, predicted)) for name in wanted if name in MEASURES})
+        if n_unseen:
+            scores["unlabelled"] = float(np.mean(predicted[:-n_unseen] == y_test[:-n_unseen]))
+            scores["unseen"] = float(np.mean(predicted[-n_unseen:] == y_test[-n_unseen:]))
+    if outcome.decision is not None:
+        scores.update({name: float(RANKINGS[name](y_test, outcome.decision)) for name in wanted if name in RANKINGS})
     return scores
 
 
-def _check_names(table: Table, kind: str, given: tuple[str, ...], known: list[str]) -> None:
+def check_names(table: str, kind: str, given: tuple[str, ...], known: list[str]) -> None:
+    """Raise ParameterError for a row, method or part that is not there."""
     for name in given:
         if name not in known:
-            raise ParameterError(f"{table.name} has no {kind} {name!r}; it has {', '.join(known)}")
+            raise ParameterError(f"{table} has no {kind} {name!r}; it has {', '.join(known)}")

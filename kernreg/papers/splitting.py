@@ -32,6 +32,8 @@ class Split:
         The authors' own, where it is stored.
     options : mapping
         Those of the row.
+    n_unseen : int
+        So many of the test samples, the last ones, must not be used before they are predicted.
     """
 
     X_train: Any
@@ -41,6 +43,7 @@ class Split:
     graph: Any = None
     kernel_matrix: Any = None
     options: Any = field(default_factory=dict)
+    n_unseen: int = 0
 
 
 def seed_of(table: str, row: str, trial: int) -> int:
@@ -90,9 +93,12 @@ def make_split(table: Table, row: Row, data: Any, seed: int, quick: bool) -> tup
             y, train, test = y[nodes], np.arange(len(train)), np.arange(len(train), len(nodes))
         return Split(train, y[train], test, seed, graph, matrix, row.options), y[test]
     X_train, X_test = data.X[train], data.X[test]
+    n_unseen = round(table.unseen * (len(train) + len(test)))
     if table.scale == "unit":
         X_train, X_test = _to_unit(X_train, X_test)
-    return Split(X_train, y[train], X_test, seed, options=row.options), y[test]
+    elif table.scale == "standard":
+        X_train, X_test = _standardised(X_train, X_test, n_unseen)
+    return Split(X_train, y[train], X_test, seed, options=row.options, n_unseen=n_unseen), y[test]
 
 
 def _indices(table: Table, row: Row, data: Any, rng: Any, quick: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -103,10 +109,38 @@ def _indices(table: Table, row: Row, data: Any, rng: Any, quick: bool) -> tuple[
         if quick:
             parts = [np.sort(rng.permutation(part)[: table.quick_samples]) for part in parts]
         return parts[0], parts[1]
-    order = rng.permutation(len(data.y))
+    if row.subset:
+        order = rng.permutation(np.asarray(data.splits[row.subset][0]))
+    else:
+        order = rng.permutation(len(data.y))
     if quick:
         order = order[: table.quick_samples]
-    return tuple(np.split(order, [round(table.train * len(order))]))  # type: ignore[return-value]
+    n_train = round(table.train * len(order)) if row.n_train is None else min(row.n_train, len(order) // 2)
+    if table.stratify:
+        order = _stratified(order, np.asarray(data.y), n_train, rng)
+    return tuple(np.split(order, [n_train]))  # type: ignore[return-value]
+
+
+def _stratified(order: np.ndarray, y: np.ndarray, n_train: int, rng: Any) -> np.ndarray:
+    """Arrange samples so that the first `n_train`, and any number of the last, have the classes of all."""
+    # Sample j of the n_c of a class goes to (j + u)/n_c of the way, u random: an even spread of every class.
+    place = np.empty(len(order))
+    for label in np.unique(y[order]):
+        of_class = np.flatnonzero(y[order] == label)
+        place[of_class] = (np.arange(len(of_class)) + rng.random()) / len(of_class)
+    spread = order[np.argsort(place, kind="stable")]
+    return np.concatenate([rng.permutation(spread[:n_train]), spread[n_train:]])
+
+
+def _standardised(X_train: Any, X_test: Any, n_unseen: int) -> tuple[np.ndarray, np.ndarray]:
+    """Map the samples that are there, labelled or not, to mean 0 and deviation 1; unseen ones follow."""
+    if is_sparse(X_train):
+        X_train, X_test = X_train.toarray(), X_test.toarray()
+    X_train, X_test = (np.asarray(part, dtype=np.float64) for part in (X_train, X_test))
+    there = np.concatenate([X_train, X_test[: len(X_test) - n_unseen]])
+    mean, deviation = there.mean(axis=0), there.std(axis=0)
+    deviation = np.where(deviation > 0.0, deviation, 1.0)
+    return (X_train - mean) / deviation, (X_test - mean) / deviation
 
 
 def _to_unit(X_train: Any, X_test: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from kernreg.papers.cells import cell_path, is_done, profile_folder, read_cell
+from kernreg.papers.cells import cell_path, is_done, profile_folder, read_cell, versions_of
 from kernreg.papers.description import Method, Reported, Row, Table
 from kernreg.papers.running import made_with
 from kernreg.papers.splitting import is_available
 
-#: How far from the paper's number is near, where the paper gives no deviation.
+#: How far from the paper's number is near, where the paper gives no deviation; of numbers above one, as a share.
 NEAR = 0.02
 
 
@@ -23,12 +23,14 @@ class Entry:
 
     Attributes
     ----------
-    state : {"done", "failed", "not run", "data not available"}
+    state : {"done", "failed", "not run", "data not available", "plugin not installed"}
     trials : int
     mean, std, seconds : float or None
         Over trials; the deviation is that of a sample (n - 1), None for a single trial.
     paper : Reported or None
     error : str
+    judged : bool
+        Whether nearness says anything.
     """
 
     state: str
@@ -38,13 +40,14 @@ class Entry:
     seconds: float | None = None
     paper: Reported | None = None
     error: str = ""
+    judged: bool = True
 
     @property
     def near(self) -> bool | None:
-        """Whether ours is within the paper's deviation (0.02 where none is given); None without both numbers."""
-        if self.mean is None or self.paper is None:
+        """Whether ours is within the paper's deviation (0.02, or 2 %, where none is given); None without both."""
+        if self.mean is None or self.paper is None or not self.judged:
             return None
-        allowed = NEAR if self.paper.std is None else self.paper.std
+        allowed = NEAR * max(1.0, abs(self.paper.mean)) if self.paper.std is None else self.paper.std
         return abs(self.mean - self.paper.mean) <= allowed + 1e-9
 
 
@@ -64,9 +67,10 @@ class Summary:
 
     def complete_scores(self) -> tuple[list[str], list[str], np.ndarray]:
         """Return rows, methods and means of the first measure, for all rows in which every method that ran has one."""
-        entries = self.entries[self.table.measures[0]]
-        methods = [m.name for m in self.table.methods if any(entries[r.name, m.name].trials for r in self.table.rows)]
-        rows = [r.name for r in self.table.rows if all(entries[r.name, m].trials for m in methods)] if methods else []
+        measure = self.table.measures[0]
+        entries, having = self.entries[measure], self.table.rows_with(measure)
+        methods = [m.name for m in self.table.methods if any(entries[r.name, m.name].trials for r in having)]
+        rows = [r.name for r in having if all(entries[r.name, m].trials for m in methods)] if methods else []
         means = np.array([[entries[row, method].mean for method in methods] for row in rows], dtype=np.float64)
         return rows, methods, means
 
@@ -91,8 +95,10 @@ def summarise(
                 if cell is not None and is_done(cell, made_with(table, row.name, method.name, trial, quick))
             ]
             errors = [cell["error"] for _, cell in found if cell is not None and "error" in cell]
-            seen |= {_versions(cell) for cell in cells}
+            seen |= {versions_of(cell) for cell in cells}
             for measure in table.measures:
+                if row.measures and measure not in row.measures:
+                    continue
                 measures[measure][row.name, method.name] = _entry(table, row, method, measure, cells, errors, present)
     return Summary(table, quick, measures, tuple(sorted(seen)))
 
@@ -104,6 +110,8 @@ def _entry(
     cells = [cell for cell in cells if measure in cell["scores"]]
     if not cells:
         state = "failed" if errors else "not run" if present else "data not available"
+        if not method.is_installed and not errors:
+            state = "plugin not installed"
         return Entry(state, paper=paper, error=errors[0] if errors else "")
     values = np.array([cell["scores"][measure] for cell in cells])
     return Entry(
@@ -114,8 +122,5 @@ def _entry(
         float(np.mean([cell["seconds"] for cell in cells])),
         paper,
         errors[0] if errors else "",
+        measure not in table.unmarked,
     )
-
-
-def _versions(cell: dict) -> str:
-    return ", ".join(f"{name} {number}" for name, number in sorted(cell.get("versions", {}).items()))

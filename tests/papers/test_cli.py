@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from kernreg.cli.app import application
-from kernreg.papers import table_names
+from kernreg.papers import names
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def call(tmp_path, monkeypatch):
 
 def test_list_tells_how_many_rows_have_data(call):
     found = {row["name"]: row for row in json.loads(call("list", "--data", "data", "--json").stdout)}
-    assert tuple(found) == table_names()
+    assert tuple(found) == names()
     assert (found["ask-table4"]["rows"], found["ask-table4"]["with_data"]) == (8, 1)
     assert "ask-table4" in call("list").stdout
 

@@ -43,7 +43,7 @@ def test_ours_stand_beside_the_papers(table, folder, tmp_path):
     assert "always &lt;one&gt;" in page
     assert "<one>" not in page
     assert "paper 0.990 ± 0.020" in page
-    assert not re.search(r'(src|href)="(?!#)', page)  # self-contained
+    assert not re.search(r'(src|href)="(?!#|data:)', page)  # self-contained
 
 
 def test_the_quick_profile_claims_nothing(table, folder, tmp_path):
