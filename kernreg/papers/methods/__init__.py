@@ -1,6 +1,7 @@
 """What the columns of the tables do: functions of a split and settings that return predictions.
 
-tabular.py   LS-SVM and AsK-LS with kernel parameters chosen by exact leave-one-out
+crossed.py   k-fold cross-validation of LS-SVM and AsK-LS from one decomposition
+tabular.py   LS-SVM and AsK-LS with kernel parameters chosen by that cross-validation
 tuned.py     the best of many kernels, or the mean of the best three: "kernreg tuned"
 graph.py     classification of nodes: C-SVM, LS-SVM, corrected spectra, AsK-LS merged in several ways
 reduced.py   kernel PCA, then a linear C-SVM
