@@ -10,7 +10,7 @@ BIN     := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 SOURCES := $(wildcard plugins/*/src)
 
-.PHONY: demo test lint format docs bench bench-compare papers-quick clean help
+.PHONY: demo test lint format docs bench bench-publish bench-compare papers-quick clean help
 .NOTPARALLEL: # two targets must not run pip in one environment at once
 .DEFAULT_GOAL := help
 
@@ -21,6 +21,7 @@ help:
 	@echo "make format   let ruff rewrite the layout and the fixable findings"
 	@echo "make docs     the documentation as HTML, in docs/_build/html"
 	@echo "make bench    the asv benchmarks, and a page of them in docs/benchmarks"
+	@echo "make bench-publish   what was measured from commit to commit, in docs/benchmarks/history.html"
 	@echo "make bench-compare BASE=<commit>   what has become slower since"
 	@echo "make papers-quick   every table of the papers, few trials on small subsets, and a report"
 	@echo "make clean    remove everything the targets above have made"
@@ -51,6 +52,11 @@ bench: $(VENV)/.extra-bench
 	cd asv_benchmarks && $(abspath $(BIN))/python -m asv run --python=same --set-commit-hash=$$(git rev-parse HEAD) \
 	  $$(cd .. && $(abspath $(BIN))/python -m asv_benchmarks.profile $(PROFILE)) $(ASV_ARGS)
 	$(BIN)/python -m asv_benchmarks.page docs/benchmarks
+
+# Every commit there are results of: asv's own pages, and one that loads nothing from the internet.
+bench-publish: $(VENV)/.extra-bench
+	cd asv_benchmarks && $(abspath $(BIN))/python -m asv publish
+	$(BIN)/python -m asv_benchmarks.history docs/benchmarks
 
 # BASE is a commit; fails if anything in what is checked out is slower than 1.3 times what it was there, measured twice.
 bench-compare: $(VENV)/.extra-bench

@@ -17,8 +17,9 @@ import numpy as np
 from asv_benchmarks.benchmarks import operators
 from asv_benchmarks.benchmarks.bars import BARS
 from asv_benchmarks.benchmarks.cold_start import ColdStart
-from asv_benchmarks.benchmarks.kernels import Growth, WriteLimit
+from asv_benchmarks.benchmarks.kernels import Growth
 from asv_benchmarks.benchmarks.peers import best_times, sizes, threads
+from asv_benchmarks.benchmarks.roofline import Roofline
 
 
 def ratios(words: list[str], rounds: int) -> bool:
@@ -55,13 +56,11 @@ def others() -> None:
     memory.setup()
     extra = memory.track_extra_bytes_of_a_product()
     print(f"\nextra memory of the matvec           {extra / 1e6:8.1f} MB   bar 200 MB")
-    limit = WriteLimit()
-    for name in ("rbf", "poly", "sne"):
-        fractions = []
-        for d in (4, 16):
-            limit.setup(name, d, "float64")
-            fractions.append(f"d = {d}: {limit.track_fraction(name, d, 'float64'):.2f}")
-        print(f"{name} k(X), fraction of the write limit  {', '.join(fractions)}")
+    names = ("write", "arithmetic", "exp")
+    print(f"\n{'driver':40s}{'ms':>9s}{'limit ms':>10s}{'fraction':>10s}  which limit")
+    for name, (seconds, limits) in Roofline().setup_cache().items():
+        limit = max(limits)
+        print(f"{name:40s}{1e3 * seconds:9.2f}{1e3 * limit:10.2f}{limit / seconds:10.2f}  {names[limits.index(limit)]}")
     start = ColdStart()
     for name in ColdStart.params:
         start.setup(name)

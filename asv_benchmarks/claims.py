@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from asv_benchmarks.benchmarks.bars import BARS
+from asv_benchmarks.benchmarks.frameworks import WORKS
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,8 @@ class Claim:
 
     Attributes
     ----------
+    area : str
+        The heading it stands under.
     work : str
         What is done.
     benchmark : str
@@ -34,6 +38,7 @@ class Claim:
     unit : str
     """
 
+    area: str
     work: str
     benchmark: str
     peer: str
@@ -54,88 +59,104 @@ def _packages(peer: str) -> tuple[str, ...]:
     return ("scipy",) if "scipy" in peer else ("numpy",)
 
 
-_FITS = "solvers.ExactFits.track_"
-CLAIMS: list[Claim] = [
-    *(
-        Claim(
-            bar.work, "bars.Bars.track_ratio", bar.peer, _packages(bar.peer), bar.at_least, parameters=(repr(bar.work),)
-        )
-        for bar in BARS
-    ),
-    Claim(
-        "ask-ls fit, K given, m = 3000", f"{_FITS}ask_ls_over_textbook", "numpy.linalg.solve, 2m + 2", ("numpy",), 3.0
-    ),
-    Claim(
-        "ask-ls, 10 classes", f"{_FITS}ten_classes_over_one", "ask-ls, one class", (), 1.3, True, unit="times the time"
-    ),
-    Claim("ask-ls fit, m = 3000", f"{_FITS}ask_ls_over_ls_svm", "ls-svm fit", (), 4.0, True, unit="times the time"),
-    *(
-        Claim(
-            f"{solver}, 30 γ with leave-one-out",
-            "solvers.Paths.track_path_over_decomposition",
-            peer,
-            ("scipy",),
-            1.5,
-            True,
-            (repr(solver),),
-            "times the time",
-        )
-        for solver, peer in (("ls-svm", "one eigh"), ("ask-ls", "one svd"))
-    ),
-    *(
-        Claim(
-            "tune, 30 γ × 7 σ, m = 1000",
-            "solvers.Tuning.track_tune_over_grid_search",
-            f"GridSearchCV(cv=10) of {peer}",
-            ("scikit-learn",),
-            50.0,
-            parameters=(repr(peer),),
-        )
-        for peer in ("SVC", "KernelRidge")
-    ),
-    Claim(
-        "kpca, 10 components, n = 5000",
-        "kpca.AgainstScikitLearn.track_against_the_fastest_eigensolver",
-        "scikit-learn KernelPCA, its fastest eigen_solver",
-        ("scikit-learn",),
-        2.0,
-    ),
-    *(
-        Claim(
-            f"ksvd, exact top 20 of {name}, {included}",
-            f"ksvd.Graphs.track_speedup_{track}",
-            "scikit-learn randomized_svd",
-            ("scikit-learn",),
-            bar,
-            parameters=(repr(name),),
-        )
-        for name, track, included, bar in (
-            ("pubmed", "evaluation_included", "kernel evaluation included", 50.0),
-            ("pubmed", "matrix_given", "matrix given to the peer", 15.0),
-            ("cora", "matrix_given", "matrix given to the peer", 1.0),
-            ("citeseer", "matrix_given", "matrix given to the peer", 1.0),
-        )
-    ),
-]
+def kernels() -> Iterator[Claim]:
+    """Kernel matrices and products with them; then the same beside frameworks that compile or fuse."""
+    area = "Kernels"
+    for bar in BARS:
+        packages, which = _packages(bar.peer), (repr(bar.work),)
+        yield Claim(area, bar.work, "bars.Bars.track_ratio", bar.peer, packages, bar.at_least, parameters=which)
+    memory = "operators.Memory.track_extra_bytes_of_a_product"
+    yield Claim(area, "operator matvec rbf, n = 20000", memory, "memory beyond its input", (), 2e8, True, unit="bytes")
+    for name, kind in (("rbf", "built-in"), ("bench-bell", "plugin's")):
+        start = "cold_start.ColdStart.track_seconds_with_a_warm_cache"
+        work = f"first matrix of a {kind} kernel in a new process"
+        yield Claim(area, work, start, "compiled code from disk", (), 1.0, True, (repr(name),), unit="s")
+    area = "Kernels, other frameworks"
+    names = {
+        "torch": ("PyTorch", "torch"),
+        "jax": ("JAX", "jax"),
+        "keops": ("KeOps", "pykeops"),
+        "numexpr": ("numexpr",) * 2,
+    }
+    for framework, (name, package) in names.items():
+        for work in WORKS:
+            if (framework == "keops") == ("@" in work) or framework != "keops":
+                which = (repr(framework), repr(work))
+                yield Claim(area, work, "frameworks.Frameworks.track_ratio", name, (package,), 2.5, parameters=which)
 
-#: Benchmarks beside those behind claims that the quick profile runs, as regular expressions.
-SERIES = (
-    r"kernels\.Growth\.",
-    r"kernels\.WriteLimit\.",
-    r"kernels\.ProductLimit\.",
-    r"solvers\.Growth\.",
-    r"jit\.ExpRatio\.",
-)
+
+def solvers() -> Iterator[Claim]:
+    """LS-SVM, AsK-LS, leave-one-out, tuning."""
+    area, fits, time = "Solvers", "solvers.ExactFits.track_", "times the time"
+    textbook = "numpy.linalg.solve of the printed (2m + 2) system"
+    yield Claim(area, "ask-ls fit, K given, m = 3000", f"{fits}ask_ls_over_textbook", textbook, ("numpy",), 3.0)
+    yield Claim(
+        area, "ask-ls fit, 10 classes", f"{fits}ten_classes_over_one", "ask-ls fit, one class", (), 1.3, True, unit=time
+    )
+    yield Claim(area, "ask-ls fit, m = 3000", f"{fits}ask_ls_over_ls_svm", "ls-svm fit", (), 4.0, True, unit=time)
+    for solver, peer in (("ls-svm", "one eigh"), ("ask-ls", "one svd")):
+        path = "solvers.Paths.track_path_over_decomposition"
+        work = f"{solver}, 30 γ with leave-one-out, m = 1500"
+        yield Claim(area, work, path, peer, ("scipy",), 1.5, True, (repr(solver),), time)
+    for peer in ("SVC", "KernelRidge"):
+        tuning, against = "solvers.Tuning.track_tune_over_grid_search", f"GridSearchCV(cv=10) of {peer}"
+        work = "tune, 30 γ × 7 σ, m = 1000"
+        yield Claim(area, work, tuning, against, ("scikit-learn",), 50.0, parameters=(repr(peer),))
+
+
+def decompositions() -> Iterator[Claim]:
+    """Kernel PCA and kernel SVD."""
+    area, against = "Decompositions", "kpca.AgainstScikitLearn.track_against_the_fastest_eigensolver"
+    peer = "scikit-learn KernelPCA, its fastest eigen_solver"
+    yield Claim(area, "kpca, 10 components, n = 5000", against, peer, ("scikit-learn",), 2.0)
+    free = "kpca.MatrixFree.track_peak_bytes"
+    yield Claim(area, "kpca, n = 50000, matrix never held", free, "memory of the process", (), 1e9, True, unit="bytes")
+    for name, track, included, bar in (
+        ("pubmed", "evaluation_included", "evaluation included", 50.0),
+        ("pubmed", "matrix_given", "matrix given to the peer", 15.0),
+        ("cora", "matrix_given", "matrix given to the peer", 1.0),
+        ("citeseer", "matrix_given", "matrix given to the peer", 1.0),
+    ):
+        work, which = f"ksvd, exact top 20 of {name}, {included}", (repr(name),)
+        svd = "scikit-learn randomized_svd"
+        yield Claim(area, work, f"ksvd.Graphs.track_speedup_{track}", svd, ("scikit-learn",), bar, parameters=which)
+
+
+def composition() -> Iterator[Claim]:
+    """Chains and model files."""
+    area, time = "Chains and model files", "times the time"
+    hand, shared = "chains.ByHand.track_time_over_steps_by_hand", "chains.SharedMatrix.track_branches_over_one_solver"
+    yield Claim(area, "chain kpca, ls-svm, m = 2000", hand, "the two fits by hand", (), 1.2, True, ("2000",), time)
+    yield Claim(area, "two ls-svm branches, one kernel", shared, "one ls-svm", (), 2.0, True, ("2",), time)
+    changed = "chains.Deep.track_predictions_changed_by_a_file"
+    yield Claim(
+        area, "chain of depth four, saved and loaded", changed, "itself", (), 0.0, True, unit="predictions differ"
+    )
+    accepted = "model_files.Bars.track_damaged_files_accepted_of_200"
+    yield Claim(area, "200 damaged model files", accepted, "none may be read", (), 0.0, True, unit="accepted")
+    lost = "model_files.Bars.track_broken_files_of_50_killed_saves"
+    yield Claim(
+        area, "50 processes killed while saving", lost, "a whole file is left", (), 0.0, True, unit="files lost"
+    )
+
+
+CLAIMS: list[Claim] = [*kernels(), *solvers(), *decompositions(), *composition()]
+
+#: Benchmarks beside those behind claims that the quick profile runs: what the page draws.
+SERIES = ("roofline.Roofline.", "scaling.Exponents.", "scaling.Points.")
 
 #: Too long for the quick profile; the full one has them.
 LONG = (
     "solvers.Tuning.track_tune_over_grid_search",
     "ksvd.Graphs.track_speedup_evaluation_included",
     "ksvd.Graphs.track_speedup_matrix_given",
+    "kpca.MatrixFree.track_peak_bytes",
+    "model_files.Bars.track_broken_files_of_50_killed_saves",
+    "frameworks.Frameworks.track_ratio",
 )
 
 
 def quick() -> str:
     """Return the regular expression that picks the benchmarks of the quick profile."""
     names = sorted({claim.benchmark for claim in CLAIMS} - set(LONG))
-    return "|".join([*(f"^{re.escape(name)}" for name in names), *(f"^{series}" for series in SERIES)])
+    return "|".join(f"^{re.escape(name)}" for name in [*names, *SERIES])

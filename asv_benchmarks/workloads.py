@@ -70,10 +70,10 @@ def sparse_operator() -> Call:
     return lambda: op @ v
 
 
-def _solver(spec: str, kernel: str, m: int = 1200, classes: int = 2) -> Callable[[], Call]:
+def _solver(spec: str, kernel: str | None, m: int = 1200, classes: int = 2) -> Callable[[], Call]:
     def setup() -> Call:
         X, y = gaussian(m, 16), np.random.default_rng(0).integers(classes, size=m)
-        solver = kr.make_solver(spec, kernel=kernel)
+        solver = kr.make_solver(spec, **({} if kernel is None else {"kernel": kernel}))
         return lambda: solver.fit(X, y)
 
     return setup
@@ -87,7 +87,7 @@ workload("kpca(10), n = 1500")(_solver("kpca(n_components=10)", "rbf(sigma=4.0)"
 workload("ksvd(10), n = 1500")(_solver("ksvd(n_components=10)", "sne(sigma=4.0)", m=1500))
 workload("nystrom(10), n = 5000")(_solver("nystrom(n_components=10)", "sne(sigma=4.0)", m=5000))
 workload("scg-ldk, n = 1200")(_solver("scg-ldk(gamma=1.0)", "rbf(sigma=4.0)"))
-workload("scg-osk, n = 1200")(_solver("scg-osk", "rbf(sigma=4.0)"))
+workload("scg-osk, n = 1200")(_solver("scg-osk", None))
 
 
 @workload("tune 5 sigma x 20 gamma, m = 400")

@@ -29,6 +29,16 @@ def module(monkeypatch):
         del sys.modules[name]
 
 
+#: A driver that takes 50 ms where exponentials alone take 20: at 40 % of its limit.
+ROOFLINE = {
+    "fraction": 0.4,
+    "milliseconds": 50.0,
+    "write_limit": 10.0,
+    "arithmetic_limit": 5.0,
+    "exponential_limit": 20.0,
+}
+
+
 def test_every_claim_is_a_benchmark_with_these_parameters(module):
     claims = module("claims").CLAIMS
     assert len(claims) > 20
@@ -48,11 +58,14 @@ def test_every_claim_is_a_benchmark_with_these_parameters(module):
 def results(tmp_path, module):
     """A result file as asv writes it: one claim met, one not, one series."""
     works = [repr(work) for work in module("benchmarks.bars").Bars.params]
+    series = repr(next(iter(module("benchmarks.scaling").SERIES)))
     values = [100.0, 0.5, *[None] * (len(works) - 2)]
     known = {
         "bars.Bars.track_ratio": {"unit": "times faster", "param_names": ["work"]},
         "kernels.Growth.track_nanoseconds_per_value": {"unit": "ns", "param_names": ["name", "n"]},
-        "kernels.WriteLimit.track_fraction": {"unit": "fraction", "param_names": ["name", "d", "dtype"]},
+        **{f"roofline.Roofline.track_{track}": {"unit": "ms", "param_names": ["driver"]} for track in ROOFLINE},
+        "scaling.Points.track_seconds": {"unit": "seconds", "param_names": ["series", "point"]},
+        "scaling.Exponents.track_time": {"unit": "exponent", "param_names": ["series"]},
     }
     (tmp_path / "machine").mkdir()
     (tmp_path / "benchmarks.json").write_text(json.dumps(known))
@@ -63,7 +76,9 @@ def results(tmp_path, module):
         "results": {
             "bars.Bars.track_ratio": [values, [works]],
             "kernels.Growth.track_nanoseconds_per_value": [[2.0, 1.8, 1.7], [["'rbf'"], ["2000", "4000", "8000"]]],
-            "kernels.WriteLimit.track_fraction": [[0.4], [["'rbf'"], ["4"], ["'float64'"]]],
+            **{f"roofline.Roofline.track_{t}": [[v], [["'rbf k(X), d = 4'"]]] for t, v in ROOFLINE.items()},
+            "scaling.Points.track_seconds": [[1.0, 4.0], [[series], ["0", "1"]]],
+            "scaling.Exponents.track_time": [[2.0], [[series]]],
         },
     }
     (tmp_path / "machine" / "0123-existing.json").write_text(json.dumps(found))
@@ -72,13 +87,16 @@ def results(tmp_path, module):
 
 def test_the_page_holds_claims_series_and_limits_and_loads_nothing(module, results):
     page = module("page")
-    about, measured = page.newest(results)
+    run = page.newest(results)
+    about, measured = run.about(), run.measured
     rows = page.claim_rows(measured)
     assert [row["verdict"] for row in rows[:3]] == ["met", "not met", "not measured"]
     text = page.render(about, measured)
-    assert "1 of " in text
-    assert "<polyline" in text
+    assert "1 of 2 measured claims hold" in text
+    assert text.count("<polyline") == 2  # a growth series, and the cost of a value
+    assert "grows like size^2.00" in text
     assert "40 %" in text
+    assert "<td class='number binding'>20</td>" in text
     assert "a &lt;fast&gt; machine" in text
     assert "{{" not in text
     assert "http" not in text
@@ -92,6 +110,21 @@ def test_the_page_is_written_with_its_numbers(results, tmp_path):
     numbers = json.loads((folder / "benchmarks.json").read_text())
     assert numbers["claims"][0]["value"] == 100.0
     assert (folder / "index.html").read_text().startswith("<!doctype html>")
+
+
+def test_the_history_has_a_line_over_the_commits(module, results):
+    history = module("history")
+    older = json.loads((results / "machine" / "0123-existing.json").read_text())
+    older["commit_hash"], older["date"] = "fedcba9876543210", -5
+    (results / "machine" / "fedc-existing.json").write_text(json.dumps(older))
+    runs = history.history(results)
+    assert [run.commit[:4] for run in runs] == ["fedc", "0123"]
+    assert history.lines_by_benchmark(runs)["scaling.Exponents.track_time", "exponent"].popitem()[1] == [(1, 2), (2, 2)]
+    text = history.render(runs)
+    assert "http" not in text
+    assert "<script" not in text
+    assert "{{" not in text
+    assert text.count("<polyline") > 5
 
 
 @pytest.mark.parametrize(

@@ -49,11 +49,22 @@ def benchmarks_of(module: object) -> list[type]:
 def test_every_benchmark_runs(suite, module):
     found = benchmarks_of(suite(module))
     assert bool(found) != (module in HELPERS)
+    made: dict[object, object] = {}
+
+    def shared(benchmark):
+        """What `setup_cache` returns; classes that inherit it share it."""
+        make = type(benchmark).setup_cache
+        if make not in made:
+            made[make] = benchmark.setup_cache()
+        return made[make]
+
     for cls in found:
         benchmark = cls()
         parameters = first_parameters(benchmark)
         assert len(parameters) == len(getattr(benchmark, "param_names", ())), cls
         try:
+            if hasattr(benchmark, "setup_cache"):
+                parameters.insert(0, shared(benchmark))
             getattr(benchmark, "setup", lambda *_: None)(*parameters)
             for name in filter(BENCHMARK.match, dir(cls)):
                 result = getattr(benchmark, name)(*parameters)

@@ -2,12 +2,16 @@
 
     peers.py        measuring: interleaved best times, memory, the write limit of the machine; the peers' own code
     bars.py         ours against the peer, one ratio per line of the table `python -m asv_benchmarks.bars` prints
-    kernels.py      kernel matrices: time, memory, fraction of what the hardware can do, growth with n
+    frameworks.py   ours against PyTorch, JAX, KeOps and numexpr
+    roofline.py     every driver of the engine against writing, arithmetic and exponentials alone
+    scaling.py      growth with samples, features, classes, labels, landmarks; the fitted exponents
+    kernels.py      kernel matrices: time and memory; time per value in streamed blocks
     operators.py    products with a kernel matrix that is never held
+    solvers.py      ls-svm, ask-ls, leave-one-out paths, tuning: ratios, memory
     kpca.py         kernel PCA, in memory and matrix-free
-    solvers.py      ls-svm, ask-ls, leave-one-out paths, tuning: ratios, memory, growth
     ksvd.py         kernel SVD of graphs and of dense samples, against randomised SVD
     metric.py       kernel learners of the plugin kernreg-metric
+    chains.py       chains against their steps by hand
     model_files.py  saving and loading, damaged files
     cold_start.py   fresh processes: compiled kernels from disk, edited plugins
     jit.py          the scalar functions, per element

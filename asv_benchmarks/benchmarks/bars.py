@@ -173,7 +173,7 @@ class Bars:
     params = tuple(bar.work for bar in BARS)
     param_names = ("work",)
     unit = "times faster"
-    timeout = 900
+    timeout = 60 if TINY else 900
 
     def setup(self, work):
         (bar,) = [bar for bar in BARS if bar.work == work]
@@ -186,65 +186,3 @@ class Bars:
         with threads(2):
             ours, peer = best_times([self.ours, self.peer])
         return peer / ours
-
-
-class OtherFrameworks:
-    """rbf k(X) against frameworks that fuse or compile as well, where they are installed."""
-
-    params = ("torch", "jax", "keops")
-    param_names = ("framework",)
-    unit = "times faster"
-    timeout = 900
-
-    def setup(self, framework):
-        X = samples(size(6000), 16)
-        k = kernreg.make_kernel("rbf", sigma=4.0)
-        self.ours = lambda: k(X)
-        try:
-            self.peer = getattr(self, f"_{framework}")(X)
-        except ImportError as cause:
-            raise NotImplementedError(f"{framework} is not installed") from cause
-        with threads(2):
-            np.testing.assert_allclose(self.ours(), np.asarray(self.peer()), rtol=1e-4, atol=1e-6)
-
-    def track_rbf(self, framework):
-        with threads(2):
-            ours, peer = best_times([self.ours, self.peer])
-        return peer / ours
-
-    @staticmethod
-    def _torch(X):
-        import torch
-
-        data = torch.from_numpy(X)
-        torch.set_num_threads(2)
-        return lambda: torch.exp(-torch.cdist(data, data).square_() / 16)
-
-    @staticmethod
-    def _jax(X):
-        import jax
-        import jax.numpy as jnp
-
-        jax.config.update("jax_enable_x64", True)
-
-        @jax.jit
-        def matrix(data):
-            norms = jnp.sum(data * data, axis=1)
-            return jnp.exp(-(norms[:, None] + norms[None, :] - 2 * data @ data.T) / 16)
-
-        data = jnp.asarray(X)
-        return lambda: matrix(data).block_until_ready()
-
-    @staticmethod
-    def _keops(X):
-        import torch
-        from pykeops.torch import LazyTensor
-
-        data = torch.from_numpy(X)
-        left, right = LazyTensor(data[:, None, :]), LazyTensor(data[None, :, :])
-        identity = torch.eye(len(X), dtype=data.dtype)
-        return lambda: (-((left - right) ** 2).sum(-1) / 16).exp() @ identity
-
-
-if TINY:
-    Bars.timeout = OtherFrameworks.timeout = 60

@@ -1,4 +1,4 @@
-"""Kernel matrices: time and memory, how near the limits of the hardware, and growth with the number of samples."""
+"""Kernel matrices: time and memory, and time per value in streamed blocks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 import kernreg
 
-from .peers import ROUNDS, best_times, extra_peak_bytes, kernel_and_samples, samples, size, sizes, threads, write_all
+from .peers import ROUNDS, extra_peak_bytes, kernel_and_samples, sizes, threads
 
 KERNELS = ["rbf", "laplacian", "poly", "tanh", "tl1", "matern", "sne", "t", "chi2", "kl"]
 
@@ -53,52 +53,6 @@ class Memory:
 
     def track_extra_bytes_with_out(self, name, n, d, dtype):
         return extra_peak_bytes(lambda: self.kernel(self.X, out=self.out))
-
-
-class WriteLimit:
-    """The time that only writing K takes, as a fraction of the time of evaluating it: 1 is as fast as it gets."""
-
-    params = (["rbf", "poly", "tanh", "laplacian", "tl1", "sne"], [4, 16], ["float64", "float32"])
-    param_names = ("kernel", "d", "dtype")
-    unit = "fraction of the limit"
-    timeout = 300
-
-    def setup(self, name, d, dtype):
-        self.kernel, self.X = kernel_and_samples(name, size(6000), d, dtype)
-        self.out = np.zeros((len(self.X), len(self.X)), dtype=dtype)
-        with threads(2):
-            self.kernel(self.X, out=self.out)
-
-    def track_fraction(self, name, d, dtype):
-        with threads(2):
-            ours, limit = best_times([lambda: self.kernel(self.X, out=self.out), lambda: write_all(self.out, 2)])
-        return limit / ours
-
-
-class ProductLimit:
-    """The time of the inner products alone, by BLAS, as a fraction of the time of k(X, Z) with many features."""
-
-    params = (["rbf", "poly"], [64, 512])
-    param_names = ("kernel", "d")
-    unit = "fraction of the limit"
-    timeout = 300
-
-    def setup(self, name, d):
-        self.kernel, self.X = kernel_and_samples(name, size(6000), d)
-        self.Z = samples(len(self.X), d, seed=1)
-        self.out = np.zeros((len(self.X), len(self.X)))
-        with threads(2):
-            self.kernel(self.X, self.Z, out=self.out)
-
-    def track_fraction(self, name, d):
-        with threads(2):
-            ours, limit = best_times(
-                [
-                    lambda: self.kernel(self.X, self.Z, out=self.out),
-                    lambda: np.dot(self.X, self.Z.T, out=self.out),
-                ]
-            )
-        return limit / ours
 
 
 class Growth:

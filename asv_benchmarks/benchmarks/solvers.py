@@ -185,36 +185,3 @@ class Large:
 
     track_extra_peak_memory.unit = "bytes"
     track_error_above_bayes.unit = "error rate"
-
-
-class Growth:
-    """The exponent p in time ~ mᵖ of an exact fit, and in time ~ Cᵖ over the number of classes."""
-
-    params = ("ls-svm", "ask-ls")
-    param_names = ("solver",)
-    unit = "exponent"
-    timeout = 900
-
-    def setup(self, solver):
-        self.kernel = "rbf(sigma=4.0)" if solver == "ls-svm" else "sne(sigma=4.0)"
-
-    def track_exponent_in_samples(self, solver):
-        numbers = sizes(100, 200) if TINY else [1000, 2000, 4000]
-        X = samples(max(numbers), 16)
-        y = np.random.default_rng(0).integers(2, size=len(X))
-        calls = [
-            lambda m=m: kernreg.make_solver(solver, kernel=self.kernel, gamma=0.3).fit(X[:m], y[:m]) for m in numbers
-        ]
-        with threads(2):
-            times = best_times(calls)
-        return max(0.0, np.polyfit(np.log(numbers), np.log(times), 1)[0])
-
-    def track_exponent_in_classes(self, solver):
-        numbers, m = [2, 8, 32], size(2000)
-        X = samples(m, 16)
-        rng = np.random.default_rng(0)
-        targets = [rng.permutation(np.arange(m) % C) for C in numbers]
-        calls = [lambda y=y: kernreg.make_solver(solver, kernel=self.kernel, gamma=0.3).fit(X, y) for y in targets]
-        with threads(2):
-            times = best_times(calls)
-        return max(0.0, np.polyfit(np.log(numbers), np.log(times), 1)[0])

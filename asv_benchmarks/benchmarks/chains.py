@@ -1,0 +1,115 @@
+"""Chains: what composing costs beside the same steps by hand, and the deep chain of the documentation."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import kernreg as kr
+
+from .peers import best_times, samples, size, threads
+
+KERNEL = "rbf(sigma=4.0)"
+
+
+def _data(m: int, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    X = samples(m, 16)
+    return X, np.argmax(X[:, :classes] + 0.5 * samples(m, classes, seed=1), axis=1)
+
+
+class ByHand:
+    """kpca, then ls-svm on its scores: the chain against the two fits written out."""
+
+    params = ([300, 2000],)
+    param_names = ("m",)
+    unit = "times the time"
+    timeout = 300
+
+    def setup(self, m):
+        self.X, self.y = _data(size(m))
+        self.made = kr.make_chain("kpca(n_components=10)", "ls-svm(gamma=1.0)", kernel=KERNEL)
+        with threads(2):
+            np.testing.assert_array_equal(self.chain(), self.by_hand())
+
+    def chain(self):
+        return self.made.fit(self.X, self.y).predict(self.X)
+
+    def by_hand(self):
+        pca = kr.make_solver("kpca(n_components=10)", kernel=KERNEL).fit(self.X)
+        scores = pca.transform(self.X)
+        return kr.make_solver("ls-svm(gamma=1.0)", kernel="linear").fit(scores, self.y).predict(scores)
+
+    def time_fit_and_predict(self, m):
+        self.chain()
+
+    def track_time_over_steps_by_hand(self, m):
+        with threads(2):
+            ours, theirs = best_times([self.chain, self.by_hand])
+        return ours / theirs
+
+
+class SharedMatrix:
+    """Branches with one kernel and several solvers: each matrix is evaluated once."""
+
+    params = ([2, 4],)
+    param_names = ("branches",)
+    unit = "times the time"
+    timeout = 300
+
+    def setup(self, branches):
+        self.X, self.y = _data(size(2000), 2)
+        solvers = [f"ls-svm(gamma={2.0**i})" for i in range(branches)]
+        self.made = kr.make_chain(kr.parallel(*solvers), "average", kernel="matern(sigma=4.0)")
+        self.one = kr.make_solver(solvers[0], kernel="matern(sigma=4.0)")
+        with threads(2):
+            self.made.fit(self.X, self.y)
+
+    def time_fit(self, branches):
+        self.made.fit(self.X, self.y)
+
+    def track_branches_over_one_solver(self, branches):
+        with threads(2):
+            several, one = best_times([lambda: self.made.fit(self.X, self.y), lambda: self.one.fit(self.X, self.y)])
+        return several / one
+
+
+class Deep:
+    """scg-ldk, kpca, two ls-svm, stack: fitted, saved, loaded, asked."""
+
+    timeout = 300
+
+    def setup(self):
+        self.X, self.y = _data(size(600))
+        self.made = kr.make_chain(
+            "scg-ldk(gamma=1.0)",
+            "kpca(n_components=10)",
+            kr.parallel("ls-svm(gamma=1.0)", "ls-svm(gamma=10.0)"),
+            "stack",
+            kernel=KERNEL,
+        )
+        self.directory = tempfile.TemporaryDirectory()
+        self.path = Path(self.directory.name) / "chain.kern"
+        self.made.fit(self.X, self.y)
+        self.expected = self.made.predict(self.X)
+        kr.save(self.made, self.path)
+
+    def teardown(self):
+        self.directory.cleanup()
+
+    def time_fit(self):
+        self.made.fit(self.X, self.y)
+
+    def peakmem_fit(self):
+        self.made.fit(self.X, self.y)
+
+    def time_save(self):
+        kr.save(self.made, self.path)
+
+    def time_load_and_predict(self):
+        kr.load(self.path).predict(self.X)
+
+    def track_predictions_changed_by_a_file(self):
+        """Samples the loaded chain classifies otherwise; the bar is 0."""
+        return int((kr.load(self.path).predict(self.X) != self.expected).sum())

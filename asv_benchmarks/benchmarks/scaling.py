@@ -1,0 +1,189 @@
+"""How time and memory grow: with samples, features, classes, labels and landmarks.
+
+The sizes of a series take turns. The exponent p of seconds ~ sizeᵖ is what should stay: one that grows from commit to
+commit is a lost algorithm, whatever the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import kernreg
+from kernreg.engine.memory import release
+
+from .peers import ROUNDS, TINY, best_times, extra_peak_bytes, kernel_and_samples, samples, threads
+from .peers import size as shrunk
+
+
+@dataclass(frozen=True)
+class Series:
+    """Work at several sizes of one thing; `make` sets a size up and returns the call."""
+
+    work: str
+    against: str
+    sizes: tuple[int, ...]
+    make: Callable[[int], Callable[[], Any]]
+
+    @property
+    def name(self) -> str:
+        """What the page calls it."""
+        return f"{self.work}, against {self.against}"
+
+
+def matrix(name: str, n: int | None = None, d: int | None = None) -> Callable[[int], Callable[[], Any]]:
+    """k(X), of as many samples or features as asked."""
+
+    def make(size: int) -> Callable[[], Any]:
+        kernel, X = kernel_and_samples(name, shrunk(n) if n else size, d or size)
+        return lambda: kernel(X)
+
+    return make
+
+
+def product(name: str) -> Callable[[int], Callable[[], Any]]:
+    """K @ v without K."""
+
+    def make(n: int) -> Callable[[], Any]:
+        kernel, X = kernel_and_samples(name, n, 16)
+        operator, v = kernel.operator(X), np.ones(n)
+        return lambda: operator @ v
+
+    return make
+
+
+def fit(
+    spec: str, kernel: str | None, m: int | None = None, classes: int = 2, vary: str = "m", **fixed: Any
+) -> Callable[[int], Callable[[], Any]]:
+    """The fit of a solver; `vary` says what the size is: m, classes, labels (in percent) or a parameter's name."""
+
+    def make(size: int) -> Callable[[], Any]:
+        count = shrunk(m) if m else size
+        rng = np.random.default_rng(0)
+        X, y = samples(count, 16), rng.integers(size if vary == "classes" else classes, size=count)
+        if vary == "labels":
+            y[rng.permutation(count)[: count - count * size // 100]] = -1
+        parameters = {**fixed, vary: size} if vary not in ("m", "classes", "labels") else fixed
+        if kernel is not None:
+            parameters = {"kernel": kernel, **parameters}
+        solver = kernreg.make_solver(spec, **parameters)
+        return lambda: solver.fit(X, y)
+
+    return make
+
+
+RBF, SNE = "rbf(sigma=4.0)", "sne(sigma=4.0)"
+_ALL = (
+    Series("rbf k(X), d = 16", "n", (1000, 2000, 4000, 8000), matrix("rbf", d=16)),
+    Series("sne k(X), d = 16", "n", (1000, 2000, 4000, 8000), matrix("sne", d=16)),
+    Series("rbf k(X), n = 3000", "d", (4, 16, 64, 256), matrix("rbf", n=3000)),
+    Series("laplacian k(X), n = 3000", "d", (4, 16, 64, 256), matrix("laplacian", n=3000)),
+    Series("rbf operator @ v, d = 16", "n", (2000, 4000, 8000, 16000), product("rbf")),
+    Series("ls-svm fit", "m", (500, 1000, 2000, 4000), fit("ls-svm(gamma=0.3)", RBF)),
+    Series("ask-ls fit", "m", (500, 1000, 2000, 4000), fit("ask-ls(gamma=0.3)", SNE)),
+    Series("ask-ls fit, m = 1500", "classes", (2, 4, 8, 16, 32), fit("ask-ls(gamma=0.3)", SNE, 1500, vary="classes")),
+    Series(
+        "ls-svm low-rank fit, 200 landmarks",
+        "m",
+        (5000, 10000, 20000, 40000),
+        fit("ls-svm(strategy='lowrank')", RBF, n_landmarks=200),
+    ),
+    Series(
+        "ls-svm low-rank fit, m = 20000",
+        "landmarks",
+        (100, 200, 400, 800),
+        fit("ls-svm(strategy='lowrank')", RBF, 20000, vary="n_landmarks"),
+    ),
+    Series("kpca fit, 10 components", "n", (500, 1000, 2000, 4000), fit("kpca(n_components=10)", RBF)),
+    Series("ksvd fit, 10 components", "n", (500, 1000, 2000, 4000), fit("ksvd(n_components=10)", SNE)),
+    Series(
+        "nystrom fit, n = 10000, 10 components",
+        "landmarks",
+        (100, 200, 400, 800),
+        fit("nystrom(n_components=10)", SNE, 10000, vary="n_landmarks"),
+    ),
+    Series("scg-ldk fit", "n", (500, 1000, 2000), fit("scg-ldk(gamma=1.0)", RBF)),
+    Series(
+        "scg-ldk fit, n = 1000", "labels", (10, 30, 50, 70, 90), fit("scg-ldk(gamma=1.0)", RBF, 1000, vary="labels")
+    ),
+    Series("scg-osk fit", "n", (500, 1000, 2000), fit("scg-osk", None)),
+    Series("scg-osk fit, n = 1000", "labels", (10, 30, 50, 70, 90), fit("scg-osk", None, 1000, vary="labels")),
+)
+
+
+def _tiny(series: Series) -> Series:
+    """The same series within a second: the smallest size, and about twice that."""
+    kept = {"n": (100, 200), "m": (200, 300), "d": (4, 8), "classes": (2, 4), "labels": (40, 80), "landmarks": (20, 40)}
+    return Series(series.work, series.against, kept[series.against], series.make)
+
+
+SERIES = {series.name: series for series in (map(_tiny, _ALL) if TINY else _ALL)}
+
+
+def measure(series: Series) -> tuple[list[float], list[float]]:
+    """Return the best seconds of each size, and the peak of memory beyond what was there before the call."""
+    with threads(2):
+        calls = [series.make(size) for size in series.sizes]
+        for call in calls:
+            call()
+        seconds = best_times(calls, min(3, ROUNDS))
+        peaks = []
+        for call in calls:
+            release()  # pages kept for the next result would not count
+            peaks.append(float(extra_peak_bytes(call)))
+    return seconds, peaks
+
+
+def exponent(sizes: tuple[int, ...], values: list[float]) -> float:
+    """Return p of values ~ sizeᵖ, by least squares on logarithms."""
+    return float(np.polyfit(np.log(sizes), np.log(np.maximum(values, 1e-9)), 1)[0])
+
+
+class Measured:
+    """Every series is measured once; the benchmarks below share it."""
+
+    timeout = 300
+
+    def setup_cache(self) -> dict[str, tuple[list[float], list[float]]]:
+        """Return seconds and bytes of each series."""
+        return {name: measure(series) for name, series in SERIES.items()}
+
+    setup_cache.timeout = 600
+
+
+class Exponents(Measured):
+    """The exponent of each series."""
+
+    params = (list(SERIES),)
+    param_names = ("series",)
+    unit = "exponent"
+
+    def track_time(self, measured, name):
+        return max(0.0, exponent(SERIES[name].sizes, measured[name][0]))
+
+    def track_memory(self, measured, name):
+        """Of what a call takes at its peak, in steps of at least a megabyte: less drowns in the allocator's noise."""
+        return max(0.0, exponent(SERIES[name].sizes, [max(1e6, peak) for peak in measured[name][1]]))
+
+
+class Points(Measured):
+    """Seconds and bytes at each size of each series: what the page draws."""
+
+    params = (list(SERIES), list(range(max(len(series.sizes) for series in SERIES.values()))))
+    param_names = ("series", "point")
+
+    def track_seconds(self, measured, name, point):
+        return _point(measured[name][0], point)
+
+    def track_bytes(self, measured, name, point):
+        return _point(measured[name][1], point)
+
+    track_seconds.unit = "seconds"
+    track_bytes.unit = "bytes"
+
+
+def _point(values: list[float], point: int) -> float:
+    return values[point] if point < len(values) else float("nan")
