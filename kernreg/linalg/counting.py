@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from kernreg.errors import DataError
 
 _SAFE = 1e-100, 1e100  # squares of numbers between these can be added up
+_LOST = 1e-290  # a matrix of smaller numbers has entries with fewer digits than others
 
 
 class NotFiniteError(DataError):
@@ -97,6 +98,10 @@ class Products:
         """Rounding error of one value."""
         return float(np.finfo(np.float32 if self.dtype == np.float32 else np.float64).eps)
 
+    def noise(self) -> float:
+        """Return the rounding error, times the factor, that products carry from what the matrix was made of."""
+        return 0.0
+
     def product(self, V: np.ndarray) -> np.ndarray:
         """Return A V."""
         return self._multiply(V, adjoint=self._symmetric and self.held)
@@ -131,6 +136,11 @@ class Products:
             largest = float(np.abs(found).max(initial=0.0))
             self._seen = largest > 0.0
             if self._seen and not _SAFE[0] < largest < _SAFE[1]:
+                if largest < _LOST:
+                    raise DataError(
+                        f"the values of the matrix are {largest:.2g} at most; numbers as small as that have lost their "
+                        "digits. Check the scale of the features and the kernel's parameters"
+                    )
                 self.factor = float(2.0 ** -np.round(np.log2(largest)))
         return found if self.factor == 1.0 else np.multiply(found, self.factor, out=found)
 

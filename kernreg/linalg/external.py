@@ -32,7 +32,7 @@ def looks_symmetric(A: Products, settings: Settings) -> None:
     """Raise AsymmetryError where a few random directions show that A is asymmetric."""
     V = random_block(A.shape[0], min(4, A.shape[0]), settings.rng)
     W = A.product(V)
-    require_symmetry(V.T @ W, float(np.linalg.norm(W, axis=0).max()), settings.asymmetry)
+    require_symmetry(V.T @ W, float(np.linalg.norm(W, axis=0).max()), settings)
 
 
 def arpack_eigenpairs(A: Products, k: int, order: str, settings: Settings) -> Found:

@@ -50,6 +50,8 @@ class Settings:
         Of the starting block.
     asymmetry : float
         How far T may be from symmetric, relative to its largest entry, before A is refused.
+    noise : callable, optional
+        Returns the rounding error of products, which adds to that; known after the first one.
     block, columns : int, optional
         Columns of a block and of the basis; chosen by the number of pairs wanted by default.
     start : ndarray of shape (n, any), optional
@@ -62,6 +64,7 @@ class Settings:
     max_iter: int
     rng: np.random.Generator
     asymmetry: float = 1e-8
+    noise: Callable[[], float] = float
     block: int | None = None
     columns: int | None = None
     start: np.ndarray | None = None
@@ -136,7 +139,7 @@ def block_lanczos(product: Map, n: int, k: int, order: str, settings: Settings) 
         W = np.asfortranarray(product(V[:, m:end]), dtype=np.float64)
         scale = max(scale, largest_norm(W))
         Q, H, R = extend(W, V[:, :end], min(block, n - end), scale, settings.rng, recent=2 * block)
-        require_symmetry(H[m:], scale, settings.asymmetry)
+        require_symmetry(H[m:], scale, settings)
         T[:end, m:end], T[m:end, :m] = H, H[:m].T
         T[m:end, m:end] = 0.5 * (H[m:] + H[m:].T)
         values, S = np.linalg.eigh(T[:end, :end])
@@ -231,10 +234,10 @@ def _restart(V: np.ndarray, T: np.ndarray, values: np.ndarray, S: np.ndarray, ke
     return len(kept)
 
 
-def require_symmetry(H: np.ndarray, scale: float, tolerance: float) -> None:
+def require_symmetry(H: np.ndarray, scale: float, settings: Settings) -> None:
     """Raise AsymmetryError unless H = VᵀAV, which a symmetric A makes symmetric, is so but for rounding."""
     gap = float(np.abs(H - H.T).max(initial=0.0))
-    if gap > tolerance * scale:
+    if gap > settings.asymmetry * scale + settings.noise():
         raise AsymmetryError(
             f"the matrix is asymmetric (xᵀAy and yᵀAx differ by {gap / scale:.2g} of its largest values); eigenpairs "
             "are those of a symmetric one. Use singular_triplets"

@@ -34,6 +34,7 @@ import numpy as np
 
 from kernreg.config import memory_budget
 from kernreg.errors import DataError
+from kernreg.linalg.counting import is_finite
 from kernreg.linalg.partial import singular_triplets
 from kernreg.linalg.sectioned import SectionedMatrix
 from kernreg.linalg.sections import Section, Swapped
@@ -288,7 +289,7 @@ def _from_section(
 
 
 def _require_finite(block: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> None:
-    if np.isfinite(block.sum()) or np.isfinite(block).all():
+    if is_finite(block):
         return
     i, j = (int(number) for number in np.argwhere(~np.isfinite(block))[0])
     raise DataError(

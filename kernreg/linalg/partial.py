@@ -293,6 +293,7 @@ def _settings(
         int(max_iter),
         plain.rng,
         asymmetry=1e-8 if A.dtype == np.float64 else 1e-4,
+        noise=A.noise,
         block=block,
         columns=max(min(columns, fitting), min(min(A.shape), k + 2 * block)),
         start=start,
@@ -324,8 +325,8 @@ def _worthwhile(A: Products, method: str, settings: Settings) -> Settings:
 
 def _dense(A: Products, k: int, order: str, overwrite: bool) -> Found:
     D, itself = A.dense(overwrite=overwrite)
-    gap = asymmetry(D)
-    if gap > (1e-8 if A.dtype == np.float64 else 1e-4):
+    gap, largest = asymmetry(D), max(float(D.max()), -float(D.min()))
+    if gap * largest > (1e-8 if A.dtype == np.float64 else 1e-4) * largest + A.noise():
         raise AsymmetryError(
             f"the matrix is asymmetric (max |A - Aᵀ| is {gap:.3g} of max |A|); eigenpairs are those of a symmetric "
             "one. Use singular_triplets"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 
 from kernreg.linalg.centring import centre
 from kernreg.linalg.counting import NotFiniteError, Products, is_finite
@@ -61,6 +62,10 @@ class CentredProducts(Products):
             self._crossing, W = W[:, -1] / self.factor, W[:, :-1]
         return self._project(W)
 
+    def noise(self) -> float:
+        """Return the rounding error of products: that of K, of which centring may leave little."""
+        return 100.0 * self.eps * self.factor * _length(self.crossing)
+
     def dense(self, *, overwrite: bool = False) -> tuple[np.ndarray, bool]:
         """Return K̃ as an array, in the memory of K where that is allowed."""
         if not self.held:
@@ -78,6 +83,10 @@ class CentredProducts(Products):
         # Column order is kept: products are faster with it.
         along = self.border @ V
         return V - along / self.norm if self._root is None else V - np.outer(along, self.border).T
+
+
+def _length(v: np.ndarray) -> float:
+    return float(linalg.norm(v, check_finite=False))  # of BLAS: no overflow, as numpy's has for large values
 
 
 @dataclass(frozen=True)
@@ -127,6 +136,6 @@ def principal_components(K: Any, k: int, weights: np.ndarray | None = None, **op
     matrix = CentredProducts(K, weights)
     values, vectors, report = eigenpairs(matrix, k, **options)
     m, crossing = matrix.shape[0], matrix.crossing
-    floor = matrix.eps * max(m * float(np.abs(values).max()), np.sqrt(m + 100.0) * float(np.linalg.norm(crossing)))
+    floor = matrix.eps * max(m * float(np.abs(values).max()), np.sqrt(m + 100.0) * _length(crossing))
     mean = crossing @ vectors.astype(np.float64, copy=False) / matrix.norm
     return Components(values, vectors, mean, floor, report)

@@ -48,7 +48,7 @@ def randomized_eigenpairs(product: Map, n: int, k: int, order: str, settings: Se
     for step in range(1, limit + 1):
         W = product(Q)
         T = Q.T @ W
-        require_symmetry(T, largest_norm(W), settings.asymmetry)
+        require_symmetry(T, largest_norm(W), settings)
         values, S = np.linalg.eigh(0.5 * (T + T.T))
         top = ordered(values, order)[:k]
         scale = float(np.abs(values).max(initial=0.0))

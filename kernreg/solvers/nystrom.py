@@ -198,8 +198,9 @@ class AsymmetricNystroem(KernelSVD):
         self.solver_report_ = report = found.report
         self.n_iter_ = len(report.levels)
         if not report.converged:
+            estimate = "unknown from one size" if np.isnan(report.eta) else f"{report.eta:.2g}"
             warnings.warn(
-                f"the estimated error η is {report.eta:.2g} with {report.rows} and {report.columns} landmarks, and "
+                f"the estimated error η is {estimate} with {report.rows} and {report.columns} landmarks, and "
                 f"tol={report.tolerance:.2g} was asked for. Raise max_landmarks or tol, try landmarks='leverage', or "
                 "use KernelSVD",
                 ConvergenceWarning,
@@ -248,7 +249,19 @@ class AsymmetricNystroem(KernelSVD):
         if any(given) and self.tol is not None:
             raise ParameterError("tol lets the landmarks grow, and their indices were given; leave one out")
         default = max(_LANDMARKS, 10 * r) if self.tol is None else max(_FIRST_LANDMARKS, 4 * r)
-        asked = _pair(self.n_landmarks, "n_landmarks", shape) or (min(default, shape[0]), min(default, shape[1]))
+        most = _pair(self.max_landmarks, "max_landmarks", shape)
+        asked = _pair(self.n_landmarks, "n_landmarks", shape)
+        if asked is None:
+            # Half of the largest size to begin with: one size alone gives no estimate.
+            first = (
+                [default, default] if most is None or self.tol is None else [max(r, min(default, n // 2)) for n in most]
+            )
+            asked = min(first[0], shape[0]), min(first[1], shape[1])
+        elif most is not None and self.tol is not None and (most[0] < asked[0] or most[1] < asked[1]):
+            raise ParameterError(
+                f"max_landmarks={self.max_landmarks!r} is less than n_landmarks={self.n_landmarks!r}, from which the "
+                "landmarks grow; raise one or lower the other"
+            )
         sizes = [np.size(m) if fixed else size for m, fixed, size in zip(methods, given, asked, strict=True)]
         if r > min(sizes):
             raise ParameterError(

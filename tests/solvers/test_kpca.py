@@ -18,7 +18,7 @@ from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.builtin import rbf, tl1
 from kernreg.kernels.indexed import precomputed
-from kernreg.solvers import KernelPCA
+from kernreg.solvers import KernelPCA, KernelSVD
 
 EXACT = ("auto", "dense", "krylov", "arpack", "operator")
 PEERS = {
@@ -153,6 +153,26 @@ def test_components_without_an_eigenvalue_have_zero_scores(samples):
     assert pca.signs_.tolist() == [1.0] * 5 + [0.0] * 3
     assert not pca.transform(new)[:, 5:].any()
     same_up_to_sign(pca.transform(new)[:, :5], PCA(5).fit(X).transform(new), 1e-9)
+
+
+@pytest.mark.parametrize("solver", ["auto", "dense", "krylov", "randomized", "operator"])
+@pytest.mark.parametrize("m", [40, 600])
+def test_a_kernel_that_is_nearly_constant_is_not_taken_for_asymmetric(samples, solver, m):
+    # Values 1 - d²/σ²: centring leaves 1e-10 of them, in which the rounding errors of K are not symmetric.
+    X, sigma = samples[0][:m], 1e5
+    found = KernelPCA(rbf(sigma=sigma), 2, eigen_solver=solver).fit(X).eigenvalues_
+    covariance = np.linalg.eigvalsh((X - X.mean(axis=0)).T @ (X - X.mean(axis=0)))[:-3:-1]
+    np.testing.assert_allclose(found, 2.0 * covariance / sigma**2, rtol=1e-5)
+
+
+def test_very_large_and_very_small_kernels(samples):
+    X = samples[0][:40]
+    expected = KernelPCA("linear", 2).fit_transform(X)
+    for scale in (1e150, 1e-140):
+        np.testing.assert_allclose(KernelPCA("linear", 2).fit_transform(scale * X) / scale, expected, atol=1e-9)
+    for solver in (KernelPCA, KernelSVD):
+        with pytest.raises(DataError, match="have lost their digits"):
+            solver("linear", 2).fit(1e-160 * X)
 
 
 def test_constant_kernel_has_no_components(samples):

@@ -270,6 +270,7 @@ def test_memory_stays_within_the_budget():
         ({"n_landmarks": 2.5}, r"n_landmarks=2.5 is not accepted"),
         ({"n_landmarks": (5, 5, 5)}, r"n_landmarks=\(5, 5, 5\) is not accepted"),
         ({"max_landmarks": -1, "tol": 0.1}, "max_landmarks=-1 is not accepted"),
+        ({"n_landmarks": 50, "max_landmarks": 20, "tol": 0.1}, "max_landmarks=20 is less than n_landmarks=50"),
         ({"landmarks": "best"}, r"landmarks='best'; accepted are 'uniform'"),
         ({"landmarks": [0, 0]}, "landmark indices must be different"),
         ({"landmarks": [0, 1], "n_components": 3}, "more than the landmarks, 2 rows and 2 columns"),
@@ -299,6 +300,24 @@ def test_data_that_cannot_be_decomposed():
     model = AsymmetricNystroem(SNE, 2).fit((X, Z))
     with pytest.raises(DataError, match="Z has 4 features; right samples have 5"):
         model.transform_right(Z[:, :4])
+
+
+def test_a_list_of_two_sample_sets_is_not_a_pair():
+    with pytest.raises(DataError, match="X is a list of 2 tables; two sample sets are given as a tuple of two"):
+        AsymmetricNystroem(SNE, 2).fit([X, Z])
+
+
+def test_growth_begins_below_its_bound_so_that_there_is_an_estimate():
+    with pytest.warns(ConvergenceWarning, match="the estimated error η is 0"):
+        model = AsymmetricNystroem(SNE, 3, tol=1e-12, max_landmarks=60).fit(X)
+    assert [level.rows for level in model.solver_report_.levels] == [30, 60]
+    with pytest.warns(ConvergenceWarning, match="η is unknown from one size"):
+        AsymmetricNystroem(SNE, 3, tol=1e-12, n_landmarks=60, max_landmarks=60).fit(X)
+
+
+def test_a_kernel_with_infinite_values_is_refused_without_a_warning():
+    with pytest.raises(DataError, match="the kernel is inf between sample"):
+        AsymmetricNystroem("linear", 2).fit(1e160 * X)
 
 
 def test_repeated_singular_values_span_the_right_space():
