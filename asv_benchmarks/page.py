@@ -96,7 +96,7 @@ def _claim(row: dict[str, Any]) -> str:
         f" <small>{html.escape(row['peer_version'])}</small>" if row["peer_version"] else ""
     )
     return (
-        f"<tr class='{row['verdict'].replace(' ', '-')}'><td>{html.escape(row['work'])}</td><td>{peer}</td>"
+        f"<tr class='{row['verdict'].replace(' ', '-')}'><td class='work'>{html.escape(row['work'])}</td><td>{peer}</td>"
         f"<td class='bar'><span style='width:{100 * width:.1f}%'></span></td>"
         f"<td class='number'>{html.escape(value)}</td>"
         f"<td class='claimed'>{html.escape(bar)}</td><td>{mark}</td></tr>"
@@ -195,7 +195,7 @@ h1{font-size:1.6rem;margin-bottom:.2rem}h2{margin-top:2.2rem;font-size:1.2rem}
 table{border-collapse:collapse;width:100%}td,th{padding:.28rem .6rem;text-align:left;border-bottom:1px solid #e4e4e4}
 th{font-weight:600;border-bottom:2px solid #999}.area th{border-bottom:1px solid #999;padding-top:1.1rem;color:#0072b2}
 .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.claimed,small{color:#666;white-space:nowrap}.bar{width:14%}.binding{font-weight:600}
+.claimed,small{color:#666;white-space:nowrap}.bar{width:11%}.work{width:32%}.binding{font-weight:600}
 .bar span{display:block;height:.75rem;background:#0072b2;border-radius:2px}
 .met td:last-child{color:#007a52;font-weight:600;white-space:nowrap}
 .not-met td:last-child{color:#b32d00;font-weight:600;white-space:nowrap}
@@ -218,7 +218,7 @@ says how fast, beside what one would use instead. Both sides of a ratio ran in o
 and the best of several runs counts; before being timed they were checked to compute the same thing.</p>
 <p><strong>{{told}}.</strong> Machine: {{machine}}. Commit {{commit}}.</p>
 <h2>Claims</h2>
-<table><tr><th>what kernreg does</th><th>measured against</th><th>times faster, 1 to 400 on a logarithmic scale</th>
+<table><tr><th>what kernreg does</th><th>measured against</th><th>from 1× to 400×</th>
 <th class="number">measured</th><th>claimed</th><th></th></tr>
 {{claims}}</table>
 <h2>How near the machine's limit</h2>
