@@ -96,7 +96,8 @@ def _claim(row: dict[str, Any]) -> str:
         f" <small>{html.escape(row['peer_version'])}</small>" if row["peer_version"] else ""
     )
     return (
-        f"<tr class='{row['verdict'].replace(' ', '-')}'><td class='work'>{html.escape(row['work'])}</td><td>{peer}</td>"
+        f"<tr class='{row['verdict'].replace(' ', '-')}'><td class='work'>{html.escape(row['work'])}</td>"
+        f"<td>{peer}</td>"
         f"<td class='bar'><span style='width:{100 * width:.1f}%'></span></td>"
         f"<td class='number'>{html.escape(value)}</td>"
         f"<td class='claimed'>{html.escape(bar)}</td><td>{mark}</td></tr>"
