@@ -38,8 +38,32 @@ class _TwoViews(DualPredictor):
     _system = BlockSystem
     _accepts_pairs = True
 
-    ensembler: Any
-    on_pole: Any
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: Any = 0.5,
+        *,
+        ensembler: Any = "average",
+        on_pole: str = "raise",
+        strategy: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        n_landmarks: int | None = None,
+        landmarks: Any = "uniform",
+        random_state: Any = 0,
+    ):
+        super().__init__(
+            kernel,
+            gamma,
+            strategy=strategy,
+            tol=tol,
+            max_iter=max_iter,
+            n_landmarks=n_landmarks,
+            landmarks=landmarks,
+            random_state=random_state,
+        )
+        self.ensembler = ensembler
+        self.on_pole = on_pole
 
     def _pole_policy(self) -> str:
         return check_choice("on_pole", self.on_pole, ("raise", "damp"))
@@ -156,31 +180,6 @@ class AsKLSClassifier(ClassifierMixin, _TwoViews, DualClassifier):
     True
     """
 
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        gamma: Any = 0.5,
-        *,
-        ensembler: Any = "average",
-        on_pole: str = "raise",
-        strategy: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = 500,
-        n_landmarks: int | None = None,
-        landmarks: Any = "uniform",
-        random_state: Any = 0,
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.ensembler = ensembler
-        self.on_pole = on_pole
-        self.strategy = strategy
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AsKLSClassifier:
         """Fit to samples in rows and their classes.
 
@@ -249,31 +248,6 @@ class AsKLSRegressor(RegressorMixin, _TwoViews, DualRegressor):
     >>> bool(model.loo_score_ > 0.95)
     True
     """
-
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        gamma: Any = 0.5,
-        *,
-        ensembler: Any = "average",
-        on_pole: str = "raise",
-        strategy: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = 500,
-        n_landmarks: int | None = None,
-        landmarks: Any = "uniform",
-        random_state: Any = 0,
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.ensembler = ensembler
-        self.on_pole = on_pole
-        self.strategy = strategy
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AsKLSRegressor:
         """Fit to samples in rows (or a tuple of two tables, see `AsKLSClassifier`) and their outputs.

@@ -41,14 +41,28 @@ class DualSolver(KernelParameters):
     _accepts_pairs: ClassVar[bool] = False
     _regression: ClassVar[bool] = False
 
-    gamma: Any
-    strategy: Any
-    tol: Any
-    max_iter: Any
-    n_landmarks: Any
-    landmarks: Any
-    random_state: Any
     _loo: Views | None
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: Any = 1.0,
+        *,
+        strategy: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        n_landmarks: int | None = None,
+        landmarks: Any = "uniform",
+        random_state: Any = 0,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.strategy = strategy
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.random_state = random_state
 
     # What a concrete solver says ---------------------------------------------------------------------------
 

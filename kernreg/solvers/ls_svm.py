@@ -132,15 +132,17 @@ class LSSVC(ClassifierMixin, DualClassifier, _KreinMixin):
         landmarks: Any = "uniform",
         random_state: Any = 0,
     ):
-        self.kernel = kernel
-        self.gamma = gamma
+        super().__init__(
+            kernel,
+            gamma,
+            strategy=strategy,
+            tol=tol,
+            max_iter=max_iter,
+            n_landmarks=n_landmarks,
+            landmarks=landmarks,
+            random_state=random_state,
+        )
         self.multi_class = multi_class
-        self.strategy = strategy
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LSSVC:
         """Fit to samples in rows and their classes.
@@ -235,27 +237,6 @@ class LSSVR(RegressorMixin, DualRegressor, _KreinMixin):
 
     requires_symmetric_kernel = True
     _system = SymmetricSystem
-
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        gamma: Any = 1.0,
-        *,
-        strategy: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = 500,
-        n_landmarks: int | None = None,
-        landmarks: Any = "uniform",
-        random_state: Any = 0,
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.strategy = strategy
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LSSVR:
         """Fit to samples in rows and their outputs.
