@@ -41,6 +41,10 @@ class DualSolver(KernelParameters):
     _accepts_pairs: ClassVar[bool] = False
     _regression: ClassVar[bool] = False
 
+    # What is given is checked in fit, whatever its type.
+    tol: Any
+    max_iter: Any
+    n_landmarks: Any
     _loo: Views | None
 
     def __init__(
