@@ -3,7 +3,9 @@
 crossed.py   k-fold cross-validation of LS-SVM and AsK-LS from one decomposition
 tabular.py   LS-SVM and AsK-LS with kernel parameters chosen by that cross-validation
 tuned.py     the best of many kernels, or the mean of the best three: "kernreg tuned"
-graph.py     classification of nodes: C-SVM, LS-SVM, corrected spectra, AsK-LS merged in several ways
+damped.py    AsK-LS at a pole, damped as in the authors' code, by products with the kernel; its stacking
+graph.py     classification of nodes: LS-SVM, AsK-LS merged in several ways, walks over the graph
+krein.py     C-SVM on corrected spectra, KSVM, IKSVM-DC
 reduced.py   kernel PCA, then a linear C-SVM
 learned.py   kernels learned from labels, then a C-SVM
 embedded.py  embeddings of nodes by PCA, kernel PCA, SVD and kernel SVD, then LS-SVM

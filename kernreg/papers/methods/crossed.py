@@ -30,9 +30,9 @@ def make_folds(y: Any, count: int, seed: int) -> list[np.ndarray]:
 
 
 def out_of_fold(
-    K: np.ndarray, Y: np.ndarray, gammas: np.ndarray, folds: Folds, *, symmetric: bool
+    K: np.ndarray, Y: np.ndarray, gammas: np.ndarray, folds: Folds, *, symmetric: bool, definite: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return decisions of each sample by the model that was fitted without its fold, and which γ are at a pole.
+    """Return decisions of each sample by the model that was fitted without its fold, and which γ are left out.
 
     Parameters
     ----------
@@ -45,6 +45,9 @@ def out_of_fold(
         The samples of each fold.
     symmetric : bool
         LS-SVM where true; otherwise AsK-LS, and the decision is the mean of its two views.
+    definite : bool
+        Of LS-SVM with an indefinite kernel: leave out not only γ at a pole but all beyond the first pole, so that the
+        system is positive definite. Between poles the solution turns over with every eigenvalue that 1/γ passes.
 
     Returns
     -------
@@ -69,7 +72,8 @@ def out_of_fold(
             for fold in folds:
                 V = spectrum.vectors[fold]
                 decisions[g, fold] = Y[fold] - _solve((V * f) @ V.T, z[g, fold])
-        return decisions, spectrum.poles(gammas)
+        beyond = 1.0 / gammas + spectrum.values.min(initial=0.0) <= 0.0
+        return decisions, spectrum.poles(gammas) | (beyond & definite)
     block = BlockSpectrum(centred)
     a, c = block.solve(T, gammas)
     for g, kappa in enumerate(1.0 / gammas):

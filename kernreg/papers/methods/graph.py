@@ -1,4 +1,4 @@
-"""Classification of nodes by the graph alone: C-SVM, LS-SVM, corrected spectra, and AsK-LS merged in several ways."""
+"""Classification of nodes by the graph alone: C-SVM, LS-SVM, and AsK-LS merged in several ways."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.svm import SVC
+from sklearn.model_selection import KFold, cross_val_score
 
-from kernreg.errors import KernregError, ParameterError
-from kernreg.kernels import Kernel, spectrum, symmetrize
+from kernreg.kernels import Kernel, symmetrize
 from kernreg.kernels.indexed import adjacency, precomputed
 from kernreg.papers.description import Outcome
+from kernreg.papers.methods.damped import Blocks, fold_views, solve_damped, stack_views, views_of
 from kernreg.papers.splitting import Split
 from kernreg.solvers import LSSVC, AsKLSClassifier
+
+_PENALTIES = (0.01, 0.1, 1.0, 10.0)
 
 
 def graph_kernel(split: Split) -> Kernel:
@@ -27,24 +28,34 @@ def graph_kernel(split: Split) -> Kernel:
     return adjacency(graph=split.graph)
 
 
-def c_svm(split: Split, *, C: float, correction: str | None = None) -> Outcome:
-    """C-SVM, one class against the rest, on (G + Gᵀ)/2, its spectrum clipped, flipped or shifted where asked for."""
-    kernel = symmetrize(graph_kernel(split))
-    if correction is not None:
-        kernel = spectrum(kernel, method=correction).bind(split.X_train)
-    model = OneVsRestClassifier(SVC(kernel="precomputed", C=C)).fit(kernel(split.X_train), split.y_train)
-    return Outcome(model.predict(kernel(split.X_test, split.X_train)))
+def ls_svm(split: Split, *, gamma: Sequence[float], folds: int) -> Outcome:
+    """LS-SVM on (G + Gᵀ)/2, by products with the graph; γ by cross-validation."""
+    kernel, train, y = symmetrize(graph_kernel(split)), split.X_train, split.y_train
+    models = [LSSVC(kernel=kernel, gamma=value, strategy="iterative") for value in gamma]
+    cut = list(KFold(folds, shuffle=True, random_state=split.seed).split(train))
+    scores = [
+        float(np.mean([model.fit(train[rest], y[rest]).score(train[fold], y[fold]) for rest, fold in cut]))
+        for model in models
+    ]
+    best = int(np.argmax(scores))
+    chosen = {"gamma": gamma[best], "cv_score": scores[best]}
+    return Outcome(models[best].fit(train, y).predict(split.X_test), chosen)
 
 
-def ls_svm(split: Split, *, gamma: Sequence[float]) -> Outcome:
-    """LS-SVM on (G + Gᵀ)/2; of several γ the best by leave-one-out."""
-    model = LSSVC(kernel=symmetrize(graph_kernel(split)), gamma=list(gamma)).fit(split.X_train, split.y_train)
-    return Outcome(model.predict(split.X_test), {"gamma": model.gamma_, "loo_score": model.loo_score_})
+def ask_ls(split: Split, *, gamma: float, view: str) -> Outcome:
+    """AsK-LS on all training nodes, damped as in the authors' code: its source or target view, or their mean."""
+    classes, Y = _classes(split)
+    blocks = graph_kernel(split).operator
+    views = views_of(blocks, split.X_test, split.X_train, solve_damped(blocks(split.X_train), Y, gamma))
+    decision = {"source": views[:, 0], "target": views[:, 1], "average": views.mean(axis=1)}[view]
+    return Outcome(classes[decision.argmax(axis=1)])
 
 
-def ask_ls(split: Split, *, gamma: float, ensembler: str) -> Outcome:
-    """AsK-LS, damped where γ is at a pole, its views merged by an ensembler of kernreg."""
-    model = AsKLSClassifier(kernel=graph_kernel(split), gamma=gamma, on_pole="damp", ensembler=ensembler)
+def loo_stacked(split: Split, *, gamma: float) -> Outcome:
+    """AsK-LS of kernreg, damped where γ is at a pole, and a logistic regression on its exact leave-one-out views."""
+    model = AsKLSClassifier(
+        kernel=graph_kernel(split), gamma=gamma, on_pole="damp", ensembler="stack(method='logistic')"
+    )
     model.fit(split.X_train, split.y_train)
     return Outcome(model.predict(split.X_test), {"damped": bool(model.solver_report_.damped)})
 
@@ -55,67 +66,89 @@ def stacked(split: Split, *, gamma: float, folds: int, symmetric: bool) -> Outco
     Views of training nodes come from models that were fitted without their fold; for each class a logistic regression
     learns from them. Views of test nodes are means over the models of all folds, and the most probable class wins.
     """
+    classes, Y = _classes(split)
     kernel = symmetrize(graph_kernel(split)) if symmetric else graph_kernel(split)
-    train, y = split.X_train, split.y_train
-    classes = np.unique(y)
-    n_views = 1 if symmetric else 2
-    features, test = np.zeros((len(y), n_views, len(classes))), np.zeros((len(split.X_test), n_views, len(classes)))
-    for rest, fold in KFold(folds, shuffle=True, random_state=split.seed).split(train):
-        # AsK-LS is the LS-SVM where the kernel is symmetric, with twice the same view, and it can damp a pole.
-        model = AsKLSClassifier(kernel=kernel, gamma=gamma, on_pole="damp").fit(train[rest], y[rest])
-        if not np.array_equal(model.classes_, classes):
-            raise ParameterError(f"a class has too few nodes for {folds} folds; take fewer folds or more nodes")
-        features[fold] = _views(model, train[fold], n_views)
-        test += _views(model, split.X_test, n_views) / folds
-    probability = np.column_stack(
-        [
-            LogisticRegression(max_iter=1000).fit(features[:, :, c], y == classes[c]).predict_proba(test[:, :, c])[:, 1]
-            for c in range(len(classes))
-        ]
-    )
-    return Outcome(classes[probability.argmax(axis=1)])
+    inside, outside = fold_views(kernel.operator, split.X_train, Y, split.X_test, gamma, folds, split.seed)
+    n_views = 1 if symmetric else 2  # of a symmetric kernel both views are the same
+    return Outcome(classes[stack_views(inside[:, :n_views], outside[:, :n_views], Y)])
 
 
-def _views(model: Any, nodes: np.ndarray, count: int) -> np.ndarray:
-    views = model.decision_views(nodes)
-    table = np.stack([views["source"], views["target"]][:count], axis=1)
-    return np.stack([-table, table], axis=2) if table.ndim == 2 else table
+def _classes(split: Split) -> tuple[np.ndarray, np.ndarray]:
+    classes, codes = np.unique(split.y_train, return_inverse=True)
+    return classes, np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
 
 
-def walks(split: Split, *, lengths: Sequence[int], ensemblers: Sequence[str]) -> Outcome:
-    """AsK-LS and LS-SVM on mean walks of several lengths over the graph; the best by leave-one-out accuracy.
+def walk_blocks(P: Any, length: int) -> Blocks:
+    """Return products with blocks of the mean of P, …, Pˡ; no power is ever formed.
 
-    With P the row-normalised graph, directed as in the paper or with edges both ways, the kernel is the mean of
-    P, …, P^l. Walks pass through test nodes, as the paper's own kernel does; labels of test nodes are not used.
+    >>> P = sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> walk_blocks(P, 2)(np.array([0]), np.array([0, 1])) @ np.eye(2)
+    array([[0.5, 0.5]])
     """
-    one_way = sp.csr_array(graph_kernel(split)(np.arange(split.graph.shape[0])))
-    two_ways = adjacency(graph=sp.csr_array(split.graph + split.graph.T))(np.arange(split.graph.shape[0]))
+    forward, backward = sp.csr_array(P), sp.csr_array(P.T)
+
+    def products(matrix: Any, into: np.ndarray, out_of: np.ndarray, V: np.ndarray) -> np.ndarray:
+        whole = np.zeros((matrix.shape[0], V.shape[1]))
+        whole[into] = V
+        total = np.zeros_like(whole)
+        for _ in range(length):
+            whole = matrix @ whole
+            total += whole
+        return total[out_of] / length
+
+    def block(rows: np.ndarray, columns: np.ndarray) -> LinearOperator:
+        return _Product(rows, columns, forward, backward, products)
+
+    return block
+
+
+class _Product(LinearOperator):
+    def __init__(self, rows: np.ndarray, columns: np.ndarray, forward: Any, backward: Any, products: Any):
+        self._rows, self._columns, self._forward, self._backward = rows, columns, forward, backward
+        self._products = products
+        # The stubs of scipy do not know the constructor that subclasses call.
+        super().__init__(dtype=np.dtype(np.float64), shape=(len(rows), len(columns)))  # type: ignore[call-arg]
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        return self._products(self._forward, self._columns, self._rows, V)
+
+    def _rmatmat(self, V: np.ndarray) -> np.ndarray:
+        return self._products(self._backward, self._rows, self._columns, V)
+
+    def _transpose(self) -> LinearOperator:
+        return self.adjoint()  # P is real
+
+
+def walks(split: Split, *, lengths: Sequence[int], gamma: float, folds: int) -> Outcome:
+    """AsK-LS on walks of several lengths over the graph, and one logistic regression on all their views.
+
+    With P the row-normalised graph, directed as in the paper or with edges both ways, a kernel is the mean of P, …, Pˡ.
+    Walks pass through test nodes, as the paper's own kernel does; labels of test nodes are not used. How many lengths
+    are taken together, and the penalty, are chosen by cross-validation on the out-of-fold views of training nodes.
+    """
+    classes, Y = _classes(split)
+    codes = Y.argmax(axis=1)
+    n = split.graph.shape[0]
+    both = sp.csr_array(split.graph + split.graph.T)
+    kernels: list[Blocks] = [graph_kernel(split).operator]
+    P = sp.csr_array(sp.diags_array(1.0 / (both.sum(axis=1) + 1.0)) @ (both + sp.eye_array(n)))
+    kernels += [walk_blocks(P, length) for length in lengths]
+    inside: list[np.ndarray] = []
+    outside: list[np.ndarray] = []
     best: Any = None
-    skipped = []
-    for name, P in (("one way", one_way), ("both ways", sp.csr_array(two_ways))):
-        power, total = P, P
-        for length in range(1, max(lengths) + 1):
-            if length > 1:
-                power = sp.csr_array(power @ P)
-                total = total + power
-            if length not in lengths:
-                continue
-            kernel = precomputed(K=(total / length).toarray())
-            for ensembler in ensemblers:
-                solver = AsKLSClassifier(kernel=kernel, gamma="loo", ensembler=ensembler)
-                if ensembler == "symmetrized":
-                    solver = LSSVC(kernel=symmetrize(kernel), gamma="loo")
-                what = {"edges": name, "length": length, "ensembler": ensembler}
-                try:
-                    score = solver.fit(split.X_train, split.y_train).loo_score_
-                except KernregError as error:
-                    skipped.append(f"{what}: {error}")
-                    continue
-                if best is None or score > best[0]:
-                    best = score, solver, what
-    if best is None:
-        raise ParameterError(f"no candidate could be fitted: {'; '.join(skipped)}")
-    score, solver, what = best
-    return Outcome(
-        solver.predict(split.X_test), {**what, "gamma": solver.gamma_, "loo_score": score, "skipped": skipped}
-    )
+    for number, blocks in enumerate(kernels):
+        found = fold_views(blocks, split.X_train, Y, split.X_test, gamma, folds, split.seed)
+        for kept, views in zip((inside, outside), found, strict=True):
+            kept.append(views.reshape(len(views), -1))
+        if number == 0 and len(kernels) > 1:
+            continue
+        features = np.hstack(inside)
+        for C in _PENALTIES:
+            model = LogisticRegression(C=C, max_iter=1000)
+            score = cross_val_score(model, features, codes, cv=3).mean()
+            if best is None or score > best[0]:
+                best = score, number + 1, C
+    score, count, C = best
+    model = LogisticRegression(C=C, max_iter=1000).fit(np.hstack(inside[:count]), codes)
+    chosen = {"kernels": count, "C": C, "cv_score": float(score)}
+    return Outcome(classes[model.predict(np.hstack(outside[:count]))], chosen)

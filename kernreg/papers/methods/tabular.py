@@ -33,6 +33,7 @@ def classify(
     per_feature: Sequence[str] = (),
     solver: str = "ls-svm",
     folds: int = 10,
+    definite: bool = False,
 ) -> Outcome:
     """Fit LS-SVM (symmetric kernels) or AsK-LS (any, its two views averaged), tuned in folds, and predict.
 
@@ -49,6 +50,9 @@ def classify(
         Parameters whose values are multiples of the number of features (ρ = 0.7 n).
     solver : {"ls-svm", "ask-ls"}
     folds : int
+    definite : bool
+        Whether γ beyond the first pole of an indefinite kernel is left out. Poles move with the number of samples, so
+        what a part of the samples chose is divided by how many times more there are.
     """
     X, y = split.X_train, split.y_train
     some = np.random.default_rng(split.seed).permutation(len(y))[:CHOOSING] if len(y) > CHOOSING else np.arange(len(y))
@@ -56,18 +60,19 @@ def classify(
     gammas, symmetric = np.asarray(gamma, dtype=np.float64), solver == "ls-svm"
     tried = []
     for params in ParameterGrid(_values(grid or {}, per_feature, X.shape[1])):
-        decisions, excluded = out_of_fold(make_kernel(kernel, **params)(X[some]), Y, gammas, cut, symmetric=symmetric)
+        K = make_kernel(kernel, **params)(X[some])
+        decisions, excluded = out_of_fold(K, Y, gammas, cut, symmetric=symmetric, definite=definite)
         tried += [
             (*quality(decision, Y), params, float(g))
             for decision, g, pole in zip(decisions, gammas, excluded, strict=True)
             if not pole
         ]
     tried.sort(key=lambda found: found[:2], reverse=True)
-    poles = 0
+    poles, share = 0, len(some) / len(y) if definite else 1.0
     for score, _, params, g in tried:
         if not np.isfinite(score):
             break
-        chosen = make_kernel(kernel, **params)
+        chosen, g = make_kernel(kernel, **params), g * share
         model = LSSVC(kernel=chosen, gamma=g) if symmetric else AsKLSClassifier(kernel=chosen, gamma=g)
         try:
             model.fit(X, y)
