@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from kernreg.engine.arrays import as_samples, check_pair, result_dtype
+from kernreg.engine.arrays import as_samples, check_pair, is_sparse, result_dtype
 from kernreg.engine.budget import rows_within
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.base import Kernel
@@ -67,6 +68,8 @@ class NeighbourSpectrum(Kernel):
         if same_samples(X, self._held):
             return scaled
         check_pair(X, self._held)
+        if is_sparse(X) != is_sparse(self._held):  # rows are compared with those of the graph: in one form
+            X = sp.csr_array(X) if is_sparse(self._held) else X.toarray()
         found, times = np.zeros((X.shape[0], scaled.shape[1])), np.zeros(X.shape[0])
         rows, columns = identical_pairs(X, self._held)
         np.add.at(found, rows, scaled[columns])

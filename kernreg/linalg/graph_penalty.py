@@ -73,7 +73,7 @@ def penalise_by_factors(K0: np.ndarray, U: np.ndarray, C: np.ndarray, gamma: flo
     Raises
     ------
     DataError
-        If K0 has an eigenvalue of -1/γ or below: it is not a positive semi-definite kernel matrix.
+        If K0 has an eigenvalue of -1/γ or below: it is not a positive semi-definite kernel matrix; or γ K0 overflows.
 
     Examples
     --------
@@ -85,6 +85,7 @@ def penalise_by_factors(K0: np.ndarray, U: np.ndarray, C: np.ndarray, gamma: flo
     True
     """
     n = len(K0)
+    _refuse_overflow(K0, gamma)
     small = gamma * float(np.abs(K0.diagonal()).mean()) < _SMALL
     kept = K0.copy() if small else None
     M = _shifted(K0, gamma).T  # Fortran-ordered view, symmetric
@@ -142,6 +143,7 @@ def penalise_by_products(
         If K0 has an eigenvalue of -1/γ or below.
     """
     n = len(K0)
+    _refuse_overflow(K0, gamma)
     if not definite:
         _cholesky(_shifted(K0.copy(), gamma).T, gamma)
     A = np.asfortranarray(laplacian(K0))
@@ -228,6 +230,15 @@ def penalty_residual(product: Any, K: np.ndarray, laplacian: Any, gamma: float) 
     norm = float(np.linalg.norm(right))
     rest = float(np.linalg.norm(KZ + gamma * both[:, :2] - right))
     return rest / norm if norm > 0.0 else rest
+
+
+def _refuse_overflow(K0: np.ndarray, gamma: float) -> None:
+    largest = max(float(K0.max()), -float(K0.min()))
+    if not np.isfinite(gamma * largest * len(K0)):
+        raise DataError(
+            f"gamma={gamma:g} times the kernel matrix, whose largest entry is {largest:g}, overflows; give a smaller "
+            "gamma, or scale the kernel"
+        )
 
 
 def _shifted(K0: np.ndarray, gamma: float) -> np.ndarray:

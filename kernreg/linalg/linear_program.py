@@ -85,6 +85,10 @@ def solve_linear_program(
     try:
         found = solvers.lp(*arguments, options=options)
     except (ValueError, ArithmeticError) as error:
+        if _contradictory(A, b):
+            raise ParameterError(
+                f"{what} contradict each other: no solution satisfies all equality constraints. Relax some"
+            ) from error
         raise ParameterError(
             f"{what} cannot be solved for: {error}. Equality constraints must not follow from one another; leave out "
             "those that do"
@@ -111,6 +115,13 @@ def solve_linear_program(
     x, z, y = (np.array(found[name], dtype=np.float64).ravel() for name in ("x", "z", "y"))
     iterations = int(found["iterations"])
     return LinearProgram(x, float(c @ x), "optimal" if reached else "stopped", z, y, float(gap), iterations)
+
+
+def _contradictory(A: Any, b: np.ndarray) -> bool:
+    """Return whether A x = b has no solution."""
+    table = A.toarray() if hasattr(A, "toarray") else np.asarray(A, dtype=np.float64)
+    rest = table @ np.linalg.lstsq(table, b, rcond=None)[0] - b
+    return bool(np.abs(rest).max(initial=0.0) > _REACHED * max(1.0, float(np.abs(b).max(initial=0.0))))
 
 
 def _column(values: np.ndarray) -> np.ndarray:

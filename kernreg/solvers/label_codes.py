@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from kernreg.errors import DataError
+from kernreg.engine.arrays import is_sparse
+from kernreg.errors import DataError, ParameterError
 
 
 def label_codes(y: Any, unlabelled: Any = -1) -> tuple[np.ndarray, np.ndarray]:
@@ -26,6 +27,13 @@ def label_codes(y: Any, unlabelled: Any = -1) -> tuple[np.ndarray, np.ndarray]:
     >>> classes.tolist(), codes.tolist()
     (['ape', 'cat'], [1, 0, -1, 1])
     """
+    if is_sparse(y) or isinstance(y, np.ma.MaskedArray):
+        kind = "sparse" if is_sparse(y) else "masked"
+        raise DataError(
+            f"y is a {kind} array; give a plain one with a label for each sample, {unlabelled!r} where there is none"
+        )
+    if unlabelled is not None and np.ndim(unlabelled):
+        raise ParameterError(f"unlabelled={unlabelled!r} is not accepted; give one value, which marks missing labels")
     # A list becomes objects first: numpy would turn the number -1 next to strings into the string "-1".
     values = np.asarray(y) if hasattr(y, "__array__") else _objects(y)
     if values.ndim == 2 and values.shape[1] == 1:
@@ -68,8 +76,8 @@ def label_codes(y: Any, unlabelled: Any = -1) -> tuple[np.ndarray, np.ndarray]:
                 "unlabelled=None)"
             )
         raise DataError(
-            f"y has one class only, {classes[0]!r}, in {len(known)} labels{hint}; similar and dissimilar samples are "
-            "told apart by at least 2 classes"
+            f"y has one class only, {classes.tolist()[0]!r}, in {len(known)} labels{hint}; similar and dissimilar "
+            "samples are told apart by at least 2 classes"
         )
     all_codes = np.full(len(values), -1, dtype=np.int64)
     all_codes[known] = codes.ravel()
@@ -93,15 +101,34 @@ def _plain(labels: np.ndarray) -> np.ndarray:
         raise DataError(
             f"y mixes {texts} labels that are text with {len(labels) - texts} that are not; give labels of one type"
         )
-    return np.array(labels.tolist())
+    plain = np.array(labels.tolist())
+    if plain.ndim != 1:
+        raise DataError(
+            f"y holds labels that are sequences, for example {labels[0]!r}; give labels that are numbers or text"
+        )
+    return plain
 
 
 def _missing(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "f":
         return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
     if values.dtype == object:
-        return np.array([value is None or value != value for value in values], dtype=bool)
+        return np.array([_is_missing(value) for value in values], dtype=bool)
     return np.zeros(len(values), dtype=bool)
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether a value is None, or not equal to itself as NaN; pandas.NA does not say whether it is."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:
+        return True
+    except ValueError:  # an array
+        return False
 
 
 def _equal(values: np.ndarray, marker: Any) -> np.ndarray:
@@ -109,8 +136,10 @@ def _equal(values: np.ndarray, marker: Any) -> np.ndarray:
         return np.zeros(len(values), dtype=bool)
     if values.dtype.kind in "fiub" and isinstance(marker, str):
         return np.zeros(len(values), dtype=bool)
-    if marker != marker:  # NaN
+    if _is_missing(marker):
         return _missing(values)
     if values.dtype == object:
-        return np.array([bool(value == marker) for value in values], dtype=bool)
+        missing = _missing(values)
+        equal = [not none and bool(value == marker) for value, none in zip(values, missing, strict=True)]
+        return np.array(equal, dtype=bool)
     return np.asarray(values == marker)

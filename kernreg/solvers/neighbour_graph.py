@@ -17,6 +17,7 @@ from scipy.sparse.linalg import LinearOperator, splu
 
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
+from kernreg.engine.threads import single_threaded_blas
 from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.linalg.partial import PartialReport, eigenpairs
 
@@ -25,6 +26,8 @@ EIGEN_SOLVERS = ("auto", "dense", "krylov", "arpack", "lobpcg", "shift-invert")
 _SPARSE = 0.02  # share of entries above which sparse samples are no cheaper to compare than dense ones
 _SHIFT = 1e-3  # of L, which is singular
 _DENSE = 1500  # up to this size LAPACK on the dense matrix is the fastest
+_BLOCK = 16  # columns of a block: enough for products of matrices, few enough not to waste products with the graph
+_WIDEST = 96
 _AWAY = 3.0  # moves the trivial eigenvalues of a dense D^(-1/2) w D^(-1/2) from 1 to -2, below all others
 
 
@@ -144,8 +147,9 @@ def smoothest(
         How many, at most n minus the number of components.
     eigen_solver : {"auto", "dense", "krylov", "arpack", "lobpcg", "shift-invert"}
         ``shift-invert`` factorises L + 0.001 I, sparse, and runs ARPACK on its inverse: for graphs that are nearly
-        lines or grids, whose smallest eigenvalues are close together. The others work on D^(-1/2) w D^(-1/2), whose
-        largest eigenvalues are the smallest of L.
+        lines or grids, whose smallest eigenvalues are close together (the factors of other graphs fill up: of
+        neighbours in many dimensions they are dense). The others work on D^(-1/2) w D^(-1/2), whose
+        largest eigenvalues are the smallest of L; ``auto`` is ``dense`` for small graphs, else ``krylov``.
     tol, max_iter, random_state
         As in `eigenpairs`.
 
@@ -170,7 +174,8 @@ def smoothest(
             return solve(np.ascontiguousarray(V))
 
         operator = LinearOperator((n, n), matvec=inverse, matmat=inverse, rmatvec=inverse, rmatmat=inverse, dtype=float)
-        values, vectors, report = eigenpairs(operator, count, method="arpack", tol=tol, **settings)
+        with single_threaded_blas():
+            values, vectors, report = eigenpairs(operator, count, method="arpack", tol=tol, **settings)
         values = 1.0 + _SHIFT - 1.0 / values
     else:
 
@@ -178,8 +183,15 @@ def smoothest(
             return 0.5 * (A @ V + V) - trivial @ (trivial.T @ V)
 
         operator = LinearOperator((n, n), matvec=product, matmat=product, rmatvec=product, rmatmat=product, dtype=float)
-        method = "arpack" if eigen_solver == "auto" else eigen_solver
-        values, vectors, report = eigenpairs(operator, count, method=method, tol=tol, definite=True, **settings)
+        method = "krylov" if eigen_solver == "auto" else eigen_solver
+        # Components that are alike repeat each other's eigenvalues, and a block finds as many copies as it has columns.
+        block = max(_BLOCK, min(2 * graph.n_connected + 4, _WIDEST))
+        # ARPACK multiplies vectors, thousands of times. Threads of BLAS gain little on them, and on a machine with
+        # other work each waits for the other to be scheduled: minutes in place of seconds.
+        with single_threaded_blas(method == "arpack"):
+            values, vectors, report = eigenpairs(
+                operator, count, method=method, tol=tol, definite=True, block=block, **settings
+            )
         values = 2.0 * values - 1.0
     return 1.0 - values, vectors, report
 

@@ -124,8 +124,11 @@ def _constraints(given: Mapping[str, Any] | None, r: int) -> tuple[Any, np.ndarr
                 f"constraints has one of {left!r} and {right!r}; they go together, {left} μ and {right}"
             )
         table: Any = given.get(left, np.zeros((0, r)))
-        table = sp.csr_array(table) if is_sparse(table) else np.atleast_2d(np.asarray(table, dtype=np.float64))
-        bound = np.atleast_1d(np.asarray(given.get(right, np.zeros(0)), dtype=np.float64))
+        try:
+            table = sp.csr_array(table) if is_sparse(table) else np.atleast_2d(np.asarray(table, dtype=np.float64))
+            bound = np.atleast_1d(np.asarray(given.get(right, np.zeros(0)), dtype=np.float64))
+        except (ValueError, TypeError) as error:
+            raise ParameterError(f"constraints: {left} or {right} does not hold numbers: {error}") from error
         if table.shape != (len(bound), r) or bound.ndim != 1:
             raise ParameterError(
                 f"constraints: {left} has shape {table.shape} and {right} {bound.shape}; with {r} components "

@@ -14,10 +14,12 @@ Pan, Chen, Chen & Xu, Efficient learning of supervised kernels with a graph-base
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from kernreg.config import memory_budget
@@ -49,6 +51,7 @@ GAMMAS = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 _MATRICES = 3  # of n × n numbers, held at once by an exact fit
 _DEFAULT_LANDMARKS = 500
+_INACCURATE = 1e-6  # a residual that is worth a warning
 _SYMMETRY = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
@@ -200,6 +203,14 @@ class SCGLDK(KernelLearner, KernelParameters):
             self.gamma_ = self._choose_gamma(learner, side, grid)
             note = "; ".join(part for part in (note, f"gamma chosen by leave-one-out from {len(grid)} values") if part)
         self.kernel_, self.solver_report_ = learner.learned(self.gamma_, note)
+        if not self.solver_report_.residual <= _INACCURATE:
+            warnings.warn(
+                f"the learned kernel satisfies its equation to {self.solver_report_.residual:.2g} only: gamma="
+                f"{self.gamma_:g} times the kernel matrix is too large for double precision (condition number "
+                f"{self.solver_report_.condition:.2g}). Take a smaller gamma, or scale the samples or the kernel",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return self
 
     def _checked(self, X: Any) -> Any:

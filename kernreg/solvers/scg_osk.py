@@ -90,7 +90,7 @@ class SCGOSK(KernelLearner):
     unlabelled : object
         The entry of y that marks samples without a label; None stands for missing values.
     eigen_solver : {"auto", "dense", "krylov", "arpack", "lobpcg", "shift-invert"}
-        How eigenvectors are found; ``auto`` is dense for small graphs, else ARPACK.
+        How eigenvectors are found; ``auto`` is dense for small graphs, else block Lanczos (``krylov``).
     tol, max_iter : float, int
         Relative residual of the eigenvectors to reach, and bound on the iterations.
     random_state : int, Generator or None

@@ -17,6 +17,7 @@ Pan, Chen, Chen & Xu, Efficient learning of supervised kernels with a graph-base
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,9 @@ class SideInformation:
     n_samples: int
     degree: np.ndarray
 
+    def __init__(self) -> None:
+        raise TypeError("side information is made by SideInformation.from_labels, from_pairs or from_matrix")
+
     # How one is made --------------------------------------------------------------------------------------
 
     @staticmethod
@@ -86,7 +90,7 @@ class SideInformation:
 
         Parameters
         ----------
-        similar, dissimilar : array-like of int of shape (p, 2)
+        similar, dissimilar : array-like of int of shape (p, 2), or any iterable of pairs
             Pairs of sample indices, in either order; None or an empty list stands for no pairs.
         n : int
             Number of samples.
@@ -117,7 +121,7 @@ class SideInformation:
             table.eliminate_zeros()
             _check_target(table, table.data)
             return PairInformation(table)
-        dense = np.asarray(T)
+        dense = _array(T, "T")
         if dense.dtype.kind not in "fiub":
             raise DataError(f"T has dtype {dense.dtype}; give numbers: 1 similar, -1 dissimilar, 0 unknown")
         dense = dense.astype(np.float64)
@@ -140,13 +144,13 @@ class SideInformation:
 
     def laplacian(self, V: np.ndarray) -> np.ndarray:
         """Return S V for a vector or for columns."""
-        V = np.asarray(V, dtype=np.float64)
+        V = self._columns(V)
         scale = self._inverse_root if V.ndim == 1 else self._inverse_root[:, None]
         return V - scale * self.matmul(scale * V)
 
     def quadratic_forms(self, V: np.ndarray) -> np.ndarray:
         """Return v'Sv of each column: its roughness over the graph, never negative but for rounding."""
-        V = np.asarray(V, dtype=np.float64)
+        V = self._columns(V)
         return np.asarray((V * self.laplacian(V)).sum(axis=0))
 
     def loss(self, K: np.ndarray) -> float:
@@ -164,6 +168,15 @@ class SideInformation:
         """Return the similar and the dissimilar pairs (i < j), by the sign of T."""
         upper = np.triu(self.target(), 1)
         return np.argwhere(upper > 0), np.argwhere(upper < 0)
+
+    def _columns(self, V: Any) -> np.ndarray:
+        V = np.asarray(V, dtype=np.float64)
+        if V.ndim not in (1, 2) or V.shape[0] != self.n_samples:
+            raise DataError(
+                f"the vectors have shape {V.shape}; the side information is about {self.n_samples} samples: give shape "
+                f"({self.n_samples},), or ({self.n_samples}, …) with vectors in columns"
+            )
+        return V
 
     @property
     def _inverse_root(self) -> np.ndarray:
@@ -200,7 +213,7 @@ class LabelInformation(SideInformation):
 
     def matmul(self, V: np.ndarray) -> np.ndarray:
         """Return W V, in time proportional to n whatever the number of labels."""
-        V = np.asarray(V, dtype=np.float64)
+        V = self._columns(V)
         marked = np.outer(self._u, self._u @ V) if V.ndim == 2 else self._u * (self._u @ V)
         return V.sum(axis=0) + (_OTHER - 1.0) * marked + (_SAME - _OTHER) * (self._Z @ (self._Z.T @ V))
 
@@ -233,7 +246,7 @@ class PairInformation(SideInformation):
 
     def matmul(self, V: np.ndarray) -> np.ndarray:
         """Return W V, in time proportional to n and the number of pairs."""
-        V = np.asarray(V, dtype=np.float64)
+        V = self._columns(V)
         return V.sum(axis=0) + self._E @ V
 
     def target(self) -> np.ndarray:
@@ -272,7 +285,7 @@ class MatrixInformation(SideInformation):
 
     def matmul(self, V: np.ndarray) -> np.ndarray:
         """Return W V."""
-        return self._W @ np.asarray(V, dtype=np.float64)
+        return self._W @ self._columns(V)
 
     def target(self) -> np.ndarray:
         """Return T, a copy."""
@@ -288,9 +301,11 @@ def _scaled(rows: np.ndarray, U: Any) -> sp.csr_array:
 
 def _pairs(given: Any, n: int, kind: str) -> np.ndarray:
     """Return pairs i < j, each once."""
-    if given is None or (not hasattr(given, "shape") and not len(given)):
+    if given is None:
         return np.zeros((0, 2), dtype=np.int64)
-    index = np.asarray(given)
+    if not hasattr(given, "__array__") and isinstance(given, Iterable):  # a set, zip(…) or generator of pairs, too
+        given = list(given)
+    index = _array(given, f"{kind} pairs")
     if index.size == 0:
         return np.zeros((0, 2), dtype=np.int64)
     if index.ndim != 2 or index.shape[1] != 2 or index.dtype.kind not in "iu":
@@ -322,14 +337,22 @@ def _refuse_contradictions(together: np.ndarray, apart: np.ndarray, n: int) -> N
         )
 
 
+def _array(given: Any, what: str) -> np.ndarray:
+    try:
+        return np.asarray(given)
+    except ValueError as error:
+        raise DataError(f"{what}: rows differ in length; give a rectangular array of numbers") from error
+
+
 def _check_target(T: Any, values: np.ndarray) -> None:
     if T.ndim != 2 or T.shape[0] != T.shape[1] or T.shape[0] < 2:
         raise DataError(f"T has shape {T.shape}; give a square matrix, samples by samples, for at least 2 samples")
     if not np.isfinite(values).all():
         raise DataError("T has infinite entries or NaN; 0 stands for an unknown pair")
-    if values.size and values.max() > _LARGEST:
+    if values.size and np.abs(values).max() > _LARGEST:
         raise DataError(
-            f"exp(T) overflows, the largest entry of T is {values.max():g}; give degrees of similarity near 1"
+            f"T has an entry of size {np.abs(values).max():g}, beyond the range of exp(T); give degrees of similarity "
+            "between -1 and 1, or near them"
         )
     gap = abs(T - T.T).max() if T.shape[0] else 0.0
     if gap > 0.0:
@@ -337,5 +360,8 @@ def _check_target(T: Any, values: np.ndarray) -> None:
             f"T is not symmetric, the largest |T - Tᵀ| is {gap:g}; whether i and j are similar has one answer. "
             "Decide between the two, for example by their mean"
         )
-    if not np.any(values):
-        raise DataError("T is zero everywhere, nothing is known about any pair; there is nothing to learn from it")
+    if T.nnz == np.count_nonzero(T.diagonal()) if is_sparse(T) else not np.any(T - np.diag(T.diagonal())):
+        raise DataError(
+            "T is zero everywhere beside its diagonal, nothing is known about any pair of samples; there is nothing to "
+            "learn from it"
+        )

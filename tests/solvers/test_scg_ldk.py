@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
@@ -364,3 +365,14 @@ def test_bad_side_information_is_explained(samples):
         SCGLDK(gamma="loo").fit(X, side_information=side)
     with pytest.raises(ValueError, match="1 sample"):
         SCGLDK().fit(X[:1], side_information=side)
+
+
+@pytest.mark.parametrize("form", ["labels", "matrix"])
+def test_a_gamma_beyond_double_precision_is_reported(samples, form):
+    X, _ = samples
+    side = sides(np.random.default_rng(2), 24)[form]
+    with pytest.warns(ConvergenceWarning, match=r"satisfies its equation to .* only"):
+        learner = SCGLDK("poly(degree=9)", 100.0).fit(100.0 * X, side_information=side)
+    assert learner.solver_report_.residual > 1e-6
+    with pytest.raises(DataError, match="overflows"):
+        SCGLDK("linear", 1e308).fit(100.0 * X, side_information=side)

@@ -89,6 +89,29 @@ def test_all_eigenvectors_but_the_trivial_ones_can_be_had():
     np.testing.assert_allclose(V.T @ V, np.eye(59), atol=1e-12)
 
 
+@pytest.mark.parametrize(("solver", "ran"), [("auto", "krylov"), ("arpack", "arpack")])
+def test_large_graphs_are_iterated_on(monkeypatch, solver, ran):
+    monkeypatch.setattr("kernreg.solvers.neighbour_graph._DENSE", 100)
+    graph = neighbour_graph(blobs(400)[0], 6)
+    expected = np.linalg.eigvalsh(laplacian_by_hand(graph.weights.toarray()))
+    values, V, report = smoothest(graph, 30, eigen_solver=solver)
+    assert (report.method, report.converged) == (ran, True)
+    np.testing.assert_allclose(values, expected[graph.n_connected :][:30], atol=1e-9)
+    again = smoothest(graph, 30, eigen_solver=solver)
+    np.testing.assert_array_equal(again[1], V)  # starting vectors are fixed by random_state
+
+
+def test_copies_of_an_eigenvalue_are_not_missed_on_large_graphs(monkeypatch):
+    monkeypatch.setattr("kernreg.solvers.neighbour_graph._DENSE", 100)
+    ring = sp.diags_array([1.0, 1.0, 1.0, 1.0], offsets=[-24, -1, 1, 24], shape=(25, 25))
+    graph = given_graph(sp.block_diag([ring] * 10), 250)  # ten rings: every eigenvalue at least ten times
+    values, V, report = smoothest(graph, 25, eigen_solver="auto")
+    expected = np.repeat(1.0 - np.cos(2 * np.pi * np.arange(1, 3) / 25), 20)[:25]
+    np.testing.assert_allclose(values, expected, atol=1e-9)
+    np.testing.assert_allclose(V.T @ V, np.eye(25), atol=1e-9)
+    assert report.method == "krylov"
+
+
 # The linear program -----------------------------------------------------------------------------------------
 
 
@@ -182,6 +205,8 @@ def test_infeasible_and_unbounded_programs_are_explained():
         ordered_program(costs, {"G": [[1.0, 0.0, 0.0, 0.0]], "h": [0.1]})  # the largest is at least a quarter
     with pytest.raises(ParameterError, match="contradict each other"):
         ordered_program(costs, {"A": [[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 1.0]][1:], "b": [0.9]})
+    with pytest.raises(ParameterError, match="no solution satisfies all equality constraints"):
+        ordered_program(costs, {"A": [[1.0, 1.0, 1.0, 1.0]], "b": [2.0]})
     with pytest.raises(ParameterError, match="must not follow from one another"):
         ordered_program(costs, {"A": [[2.0, 2.0, 2.0, 2.0]], "b": [2.0]})
     with pytest.raises(ParameterError, match="unbounded below: add bounds"):
@@ -198,8 +223,9 @@ def test_infeasible_and_unbounded_programs_are_explained():
         ({"G": [[1.0, 0.0, 0.0, 0.0]], "h": [np.inf]}, "infinite"),
         ({"C": 1}, "is not accepted"),
         ([1], "is not accepted"),
+        ({"G": [["a", "b", "c", "d"]], "h": [1.0]}, "does not hold numbers"),
     ],
-    ids=["no-h", "no-A", "shape", "nan", "infinite", "name", "list"],
+    ids=["no-h", "no-A", "shape", "nan", "infinite", "name", "list", "text"],
 )
 def test_malformed_constraints_are_explained(constraints, says):
     with pytest.raises(ParameterError, match=says):
@@ -396,3 +422,12 @@ def test_bad_labels_are_explained(data):
         SCGOSK().fit(X)
     with pytest.raises(ValueError, match="1 sample"):
         SCGOSK().fit(X[:1], [1])
+
+
+@pytest.mark.parametrize("fitted_on", ["sparse", "dense"])
+def test_extension_does_not_depend_on_how_samples_are_stored(data, fitted_on):
+    X, _, known = data
+    held, other = (sp.csr_array(X), X) if fitted_on == "sparse" else (X, sp.csr_array(X))
+    kernel = SCGOSK().fit(held, known).kernel_
+    np.testing.assert_allclose(kernel(other), kernel(held), atol=1e-12)
+    np.testing.assert_allclose(kernel(X + 0.1, X), kernel(sp.csr_array(X + 0.1), sp.csr_array(X)), atol=1e-12)

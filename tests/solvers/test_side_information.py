@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from kernreg.errors import AsymmetryError, DataError
+from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.solvers import SideInformation
 
 
@@ -127,6 +127,14 @@ def test_pandas_labels():
     assert SideInformation.from_labels(y, None).codes.tolist() == [0, 1, -1, 1]
     y = pandas.Series(pandas.Categorical(["x", "y", "?", "y"]))
     assert SideInformation.from_labels(y, "?").codes.tolist() == [0, 1, -1, 1]
+    for values, dtype in ((["x", "y", pandas.NA, "y"], "string"), ([3, 4, pandas.NA, 4], "Int64")):
+        y = pandas.Series(values, dtype=dtype)
+        for marker in (None, pandas.NA):
+            assert SideInformation.from_labels(y, marker).codes.tolist() == [0, 1, -1, 1]
+        with pytest.raises(DataError, match="1 missing values"):
+            SideInformation.from_labels(y)
+    dates = pandas.to_datetime(["2020-01-01", "2021-01-01", None, "2021-01-01"])
+    assert SideInformation.from_labels(dates, None).codes.tolist() == [0, 1, -1, 1]
 
 
 def test_minus_one_is_a_class_where_no_marker_is_set():
@@ -145,12 +153,35 @@ def test_minus_one_is_a_class_where_no_marker_is_set():
         (["a", 1, "b"], -1, "mixes 2 labels that are text with 1"),
         (np.zeros((3, 2)), -1, "shape \\(3, 2\\)"),
         (5, -1, "y is int"),
+        ([], -1, "no labels: all 0 entries"),
+        ([(1, 2), (1, 3), -1], -1, r"sequences, for example \(1, 2\)"),
+        (sp.csr_array([[0, 1]]), -1, "y is a sparse array"),
+        (np.ma.masked_array([0, 1, 2], mask=[False, False, True]), -1, "y is a masked array"),
     ],
-    ids=["none", "one-class", "minus-one-a-class", "marker-as-text", "real", "nan", "mixed", "table", "number"],
+    ids=[
+        "none",
+        "one-class",
+        "minus-one-a-class",
+        "marker-as-text",
+        "real",
+        "nan",
+        "mixed",
+        "table",
+        "number",
+        "empty",
+        "tuples",
+        "sparse",
+        "masked",
+    ],
 )
 def test_bad_labels_are_explained(y, unlabelled, says):
     with pytest.raises(DataError, match=says):
         SideInformation.from_labels(y, unlabelled)
+
+
+def test_a_marker_is_one_value():
+    with pytest.raises(ParameterError, match="give one value"):
+        SideInformation.from_labels([0, 1, 2], np.array([1, 2]))
 
 
 @pytest.mark.parametrize(
@@ -166,8 +197,23 @@ def test_bad_labels_are_explained(y, unlabelled, says):
         ([(0.5, 1.0)], [], 5, "type float64"),
         ([(0, 1)], [], 1, "n=1 is not accepted"),
         ([(0, 1)], [], 2.0, "n=2.0 is not accepted"),
+        ([(0, 1), (2,)], [], 5, "similar pairs: rows differ in length"),
+        (3, [], 5, r"similar pairs have shape \(\)"),
     ],
-    ids=["both", "itself", "beyond", "negative", "empty", "none", "triples", "fractions", "n-1", "n-float"],
+    ids=[
+        "both",
+        "itself",
+        "beyond",
+        "negative",
+        "empty",
+        "none",
+        "triples",
+        "fractions",
+        "n-1",
+        "n-float",
+        "ragged",
+        "number",
+    ],
 )
 def test_bad_pairs_are_explained(similar, dissimilar, n, says):
     with pytest.raises(DataError, match=says):
@@ -179,6 +225,8 @@ def test_repeated_and_reversed_pairs_count_once():
     often = SideInformation.from_pairs([(0, 1), (1, 0), (0, 1)], np.array([[3, 2], [2, 3]]), 4)
     np.testing.assert_array_equal(once.target(), often.target())
     assert often.factors()[0].shape == (4, 5)
+    any_iterable = SideInformation.from_pairs({(0, 1)}, zip([3], [2], strict=True), 4)
+    np.testing.assert_array_equal(once.target(), any_iterable.target())
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
@@ -194,10 +242,33 @@ def test_bad_matrices_are_explained(kind):
         SideInformation.from_matrix(kind(np.where(T > 0, np.nan, T)))
     with pytest.raises(DataError, match="dtype"):
         SideInformation.from_matrix([["a", "b"], ["b", "a"]])
-    with pytest.raises(DataError, match="overflows"):
-        SideInformation.from_matrix(1000.0 * T)
+    for size in (1000.0, -1000.0):
+        with pytest.raises(DataError, match=r"size 1000, beyond the range of exp\(T\)"):
+            SideInformation.from_matrix(kind(size * T))
+    with pytest.raises(DataError, match="nothing is known about any pair"):
+        SideInformation.from_matrix(kind(np.eye(3)))
+    with pytest.raises(DataError, match="rows differ in length"):
+        SideInformation.from_matrix([[1.0, 0.0], [0.0]])
     with pytest.raises(DataError, match="about 3 samples"):
         SideInformation.from_matrix(kind(T)).loss(np.eye(4))
+
+
+@pytest.mark.parametrize("form", ["labels", "pairs", "matrix"])
+def test_vectors_of_another_length_are_explained(form):
+    side = {
+        "labels": SideInformation.from_labels([0, 1, -1]),
+        "pairs": SideInformation.from_pairs([(0, 1)], None, 3),
+        "matrix": SideInformation.from_matrix(np.ones((3, 3))),
+    }[form]
+    for call in (side.matmul, side.laplacian, side.quadratic_forms):
+        for wrong in (np.ones(4), np.ones((2, 3)), np.ones((3, 2, 2))):
+            with pytest.raises(DataError, match="the side information is about 3 samples"):
+                call(wrong)
+
+
+def test_side_information_is_made_by_its_functions():
+    with pytest.raises(TypeError, match="from_labels, from_pairs or from_matrix"):
+        SideInformation()
 
 
 def test_repr_says_what_there_is():
