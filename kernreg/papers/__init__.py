@@ -2,6 +2,7 @@
 
     description.py  Table, Row, Method, Reported: what a description says
     splitting.py    from a data set to training and test samples
+    generated.py    tables that are made on the spot
     cells.py        one result = one JSON file, written whole or not at all
     running.py      run: every cell that is not there yet
     summary.py      mean, deviation and verdict of each cell, beside the paper's

@@ -46,7 +46,8 @@ class Row:
     name : str
         Lower case, digits, hyphens.
     data : str
-        Name for `kernreg.datasets.load`; ``openml:…`` where it has to be fetched; empty where it is nowhere to be had.
+        Name for `kernreg.datasets.load`; ``openml:…`` where it has to be fetched; ``generated:…`` where it is made on
+        the spot (`generated.py`); empty where it is nowhere to be had.
     official : bool
         Whether the official split is used. All trials then have the same samples, and most tables run one.
     missing : {"keep", "drop", "raise"}

@@ -14,6 +14,7 @@ from kernreg import datasets
 from kernreg.engine.arrays import is_sparse
 from kernreg.errors import DataError, MissingDataset
 from kernreg.papers.description import Row, Table
+from kernreg.papers.generated import load_generated
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ def load_row(row: Row, folder: str | os.PathLike[str] | None, download: bool) ->
         raise MissingDataset(f"the data of {row.name} are nowhere to be had. {row.note}".strip())
     if row.data.startswith("openml:") and not download:
         raise MissingDataset(f"{row.data} would have to be fetched from OpenML; allow it with --download")
+    if row.data.startswith("generated:"):
+        return load_generated(row.data.removeprefix("generated:"))
     place = os.environ.get("KERNREG_DATA") if folder is None else os.fspath(folder)
     return _load(row.data, row.missing, place, download)
 
@@ -75,6 +78,8 @@ def is_available(row: Row, folder: str | os.PathLike[str] | None, download: bool
     """Return whether the data of a row are at hand (or may be fetched), without reading them."""
     if row.data.startswith("openml:"):
         return download
+    if row.data.startswith("generated:"):
+        return True
     present = {entry.name for entry in datasets.available(folder) if entry.present}
     return row.data.replace("-", "_") in present
 

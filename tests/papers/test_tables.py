@@ -26,6 +26,14 @@ PRINTED = [
     ("scg-table3", "accuracy", "iris", "scg-osk", Reported(0.978, 0.018)),
     ("ksvd-table1", "micro_f1", "cora", "ksvd", Reported(0.792)),
     ("ksvd-table1", "macro_f1", "citeseer", "svd", Reported(0.632)),
+    ("ksvd-table1", "l2", "cora", "ksvd", Reported(17.4)),
+    ("ksvd-table2", "coherence", "dblp", "svd", Reported(-0.06)),
+    ("ksvd-table3", "rmse", "cholesterol", "sne-a3", Reported(44.40)),
+    ("ksvd-table4", "seconds_0.01", "pubmed", "nystrom", Reported(0.590)),
+    ("ksvd-table5", "auroc", "ionosphere", "ksvd", Reported(0.8374)),
+    ("scg-table3", "learning_seconds", "breast", "ldk", Reported(252.14)),
+    ("scg-table4", "unseen", "wine", "scg-ldk", Reported(0.98, 0.014)),
+    ("scg-table5", "accuracy", "adult-a4a", "scg-ldk", Reported(0.824, 0.008)),
 ]
 
 
@@ -41,7 +49,7 @@ def test_a_description_is_complete(name):
     assert table.protocol
     assert table.differences
     assert [method.name for method in table.methods if method.ours][-1] == "tuned"
-    for measure in table.measures:
+    for measure in set(table.measures) - set(table.unmarked) if table.reported else ():
         printed = {method for _, method in table.reported[measure]}
         assert printed >= {method.name for method in table.methods if not method.ours}
 
@@ -63,7 +71,13 @@ def test_unknown_tables_are_refused():
 
 @pytest.mark.parametrize(
     ("name", "row"),
-    [("ind-table1", "sonar"), ("ask-table4", "sonar"), ("ind-table2", "sonar-50"), ("scg-table3", "sonar")],
+    [
+        ("ind-table1", "sonar"),
+        ("ask-table4", "sonar"),
+        ("ind-table2", "sonar-50"),
+        ("scg-table3", "sonar"),
+        ("scg-table4", "sonar"),
+    ],
 )
 def test_every_method_of_a_tabular_table_runs(tmp_path, name, row):
     rng = np.random.default_rng(1)
@@ -71,7 +85,7 @@ def test_every_method_of_a_tabular_table_runs(tmp_path, name, row):
     np.savez(tmp_path / "sonar.npz", X=rng.normal(size=(60, 3)) + 3.0 * y[:, None], y=y)
     table = find_table(name)
     done = run(table, tmp_path / "out", data=tmp_path, quick=True, trials=1, rows=(row,))
-    assert (done.made, done.failed) == (len(table.methods), 0)
+    assert (done.made, done.failed) == (sum(method.is_installed for method in table.methods), 0)
 
 
 @pytest.mark.parametrize("name", ["ask-table3", "ksvd-table1"])

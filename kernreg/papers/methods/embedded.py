@@ -1,4 +1,4 @@
-"""Embeddings of the nodes of a directed graph, made without labels, then LS-SVM."""
+"""Embeddings of the nodes of a directed graph, made without labels: LS-SVM classifies them, and edges come back."""
 
 from __future__ import annotations
 
@@ -9,14 +9,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg.errors import ParameterError
-from kernreg.graphs import graph_samples
+from kernreg.graphs import graph_samples, reconstruct_graph
 from kernreg.kernels.builtin import rbf, sne
+from kernreg.metrics import induced_norms
 from kernreg.papers.description import Outcome
 from kernreg.papers.splitting import Split
 from kernreg.solvers import LSSVC, KernelPCA, KernelSVD, tune
+from kernreg.solvers.coupled import linear_svd
 
-#: The last embedding that was made in this process: trials of a row differ in their splits only.
-_LAST: dict[str, Any] = {}
+#: Up to so many nodes matrices are dense.
+DENSE = 5000
+
+#: The last embeddings that were made in this process: trials of a row differ in their splits only.
+_MADE: dict[Any, dict[str, Any]] = {}
+_KEPT = 4
 
 
 def embed_and_classify(
@@ -27,14 +33,17 @@ def embed_and_classify(
     width: float | Sequence[float],
     kernels: Sequence[str],
     gamma: str | Sequence[float],
+    measure: str,
 ) -> Outcome:
-    """Embed all nodes, then classify by LS-SVM, one class against the rest.
+    """Embed all nodes; classify by LS-SVM, one class against the rest, and reconstruct the graph.
 
     Parameters
     ----------
     split : Split
+        ``options["components"]`` where a graph is too large for the number asked for.
     embedding : {"pca", "kpca", "svd", "ksvd"} or sequence of them
-        Of several embeddings, widths and kernels the best by leave-one-out is taken.
+        Of several embeddings, widths and kernels the best by leave-one-out is taken for classification, and the one
+        with the smallest ℓ1 for reconstruction.
     components : int
         Of each side; fewer where there are fewer nodes.
     width : float or sequence of float
@@ -42,13 +51,20 @@ def embed_and_classify(
     kernels : sequence of str
         Of the LS-SVM: ``"linear"``, ``"rbf"``.
     gamma : "loo" or sequence of float
+    measure : {"near", "inner"}
+        An edge leads to the nearest nodes by the distance of what is classified (singular vectors of both sides, each
+        column of length one), or to those with the largest inner products of source and target scores.
     """
     kinds = [embedding] if isinstance(embedding, str) else list(embedding)
     widths = list(width) if isinstance(width, Sequence) else [width]
+    r = int(split.options.get("components", components))
     best: Any = None
+    norms: list[tuple[float, float]] = []
     for kind in kinds:
         for factor in widths if kind in ("kpca", "ksvd") else widths[:1]:
-            E = embed(split.graph, kind, components, factor)
+            made = embed(split.graph, kind, r, factor, measure)
+            E = made["features"]
+            norms.append(made["norms"])
             gammas = gamma if isinstance(gamma, str) else list(gamma)
             # After division by the mean length, widths of about one suit the RBF kernel.
             grid: dict[str, Any] = {"kernel": [*_classifiers(kernels)], "gamma": gammas}
@@ -56,7 +72,8 @@ def embed_and_classify(
             if best is None or found.best_score > best[0]:
                 chosen = {"embedding": kind, "width": factor, **found.best_params, "loo_score": found.best_score}
                 best = found.best_score, found.best_estimator.predict(E[split.X_test]), chosen
-    return Outcome(best[1], best[2])
+    l1, l2 = min(norms)
+    return Outcome(best[1], best[2], {"l1": l1, "l2": l2})
 
 
 def _classifiers(kernels: Sequence[str]) -> list[str]:
@@ -68,30 +85,55 @@ def _classifiers(kernels: Sequence[str]) -> list[str]:
     return made
 
 
-def embed(graph: Any, kind: str, components: int, width: float) -> np.ndarray:
-    """Return an embedding of all nodes, divided by its mean length (root of the mean square)."""
-    A, B = graph_samples(graph)
-    key = (kind, components, width, A.shape, A.indices.tobytes(), A.indptr.tobytes())
-    if _LAST.get("key") != key:
-        E = _embed(A, B, kind, components, width)
-        _LAST.update(key=key, value=E / np.sqrt((E**2).sum(axis=1).mean()))
-    return np.asarray(_LAST["value"])
+def embed(graph: Any, kind: str, components: int, width: float, measure: str) -> dict[str, Any]:
+    """Return the features of all nodes, of mean length (root of the mean square) one, and the error of the graph."""
+    A, B = graph_samples(graph.T)  # rows are cited nodes, as in the authors' matrices
+    key = (kind, components, width, measure, A.shape, A.indices.tobytes(), A.indptr.tobytes())
+    if key not in _MADE:
+        left, right, values = decompose(A, B, kind, components, width)
+        E = np.hstack([left * values] if right is None else [left * values, right * values])
+        norms = _reconstruction(A, left, right, values, measure)
+        while len(_MADE) >= _KEPT:
+            _MADE.pop(next(iter(_MADE)))
+        _MADE[key] = {"features": E / np.sqrt((E**2).sum(axis=1).mean()), "norms": norms}
+    return _MADE[key]
 
 
-def _embed(A: sp.csr_array, B: sp.csr_array, kind: str, components: int, width: float) -> np.ndarray:
+def _reconstruction(A: sp.csr_array, left: Any, right: Any, values: Any, measure: str) -> tuple[float, float]:
+    """Return ℓ1 and ℓ2 of the difference between a graph and what its embedding says of it."""
+    if measure == "inner":
+        sources, targets = left * values, left * values if right is None else right * values
+        rebuilt = reconstruct_graph(sources, targets, A, measure="inner", self_loops=True)
+    elif measure == "near":
+        both = left if right is None else np.hstack([left, right])
+        rebuilt = reconstruct_graph(both, both, A, self_loops=True)
+    else:
+        raise ParameterError(f"measure={measure!r} is not accepted; give 'near' or 'inner'")
+    return induced_norms(A - rebuilt)
+
+
+def decompose(
+    A: sp.csr_array, B: sp.csr_array, kind: str, components: int, width: float
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+    """Return left vectors, right vectors (None where there is one side only) and singular values of an embedding."""
     n = A.shape[0]
     r = min(components, n - 1)
     share = A.sum() / n**2
     sigma = width * float(np.sqrt(n * share * (1.0 - share)))
-    if kind == "pca":
-        return KernelPCA("linear", r).fit_transform(A.toarray())
-    if kind == "kpca":
-        return KernelPCA(rbf(sigma=sigma), r).fit_transform(A.toarray())
+    small = n <= DENSE
+    X: Any = A.toarray() if small else A
+    Z: Any = B.toarray() if small else B
+    if kind in ("pca", "kpca"):
+        scores = KernelPCA("linear" if kind == "pca" else rbf(sigma=sigma), r).fit_transform(X)
+        lengths = np.linalg.norm(scores, axis=0)
+        return scores / np.where(lengths > 0.0, lengths, 1.0), None, lengths
     if kind == "svd":
-        # The plain SVD of A: nodes as sources U Λ and as targets V Λ.
-        U, s, V = np.linalg.svd(A.toarray())
-        return np.hstack([U[:, :r] * s[:r], V[:r].T * s[:r]])
+        if small:
+            U, s, Vt = np.linalg.svd(X)
+            return U[:, :r], Vt[:r].T, s[:r]
+        found: Any = linear_svd(A, r)
+        return found.left, found.right, found.values
     if kind == "ksvd":
-        found = KernelSVD(sne(sigma=sigma), r, svd_solver="dense").fit((A.toarray(), B.toarray()))
-        return np.hstack([found.left_scores_, found.right_scores_])
+        model = KernelSVD(sne(sigma=sigma), r, scale=False, svd_solver="dense" if small else "auto").fit((X, Z))
+        return model.left_vectors_, model.right_vectors_, model.singular_values_
     raise ParameterError(f"embedding={kind!r} is not accepted; give 'pca', 'kpca', 'svd' or 'ksvd'")

@@ -1,12 +1,14 @@
 """Kernels learned from the labels of some samples, evaluated on all, then a C-SVM, one class against one.
 
-As in the paper the test samples are there, without labels, when the kernel is learned. In the cross-validation that
-chooses parameters the labels of a fold are hidden in the same way, and the kernel is learned again without them.
+As in the paper the test samples are there, without labels, when the kernel is learned, unless they are unseen ones. In
+the cross-validation that chooses parameters the labels of a fold are hidden in the same way, and the kernel is learned
+again without them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,37 +16,54 @@ from scipy.spatial.distance import pdist
 from sklearn.model_selection import ParameterGrid, StratifiedKFold
 from sklearn.svm import SVC
 
+from kernreg.engine.arrays import is_sparse
 from kernreg.errors import KernregError, ParameterError
+from kernreg.factory import make_solver
+from kernreg.kernels import Kernel
 from kernreg.kernels.builtin import rbf
 from kernreg.papers.description import Outcome
 from kernreg.papers.splitting import Split
-from kernreg.solvers import SCGLDK, SCGOSK
 
 HIDDEN = -1
 
-
-def gaussian(X: np.ndarray, y: np.ndarray, width: float) -> np.ndarray:
-    """Return the matrix of the Gaussian kernel, σ = width times the median distance; labels are not used."""
-    return np.asarray(rbf(sigma=width * _median(X))(X))
+#: Beyond so many samples the median distance is that of some of them.
+MEDIAN_OF = 2000
 
 
-def scg_ldk(X: np.ndarray, y: np.ndarray, width: float, gamma: float) -> np.ndarray:
-    """Return the matrix of the kernel that SCG-LDK learns from a Gaussian one."""
-    learner = SCGLDK(kernel=rbf(sigma=width * _median(X)), gamma=gamma, unlabelled=HIDDEN, strategy="exact")
-    return np.asarray(learner.fit(X, y).kernel_(X))
+def learn_kernel(learner: str, X: np.ndarray, y: np.ndarray, *, width: float | None = None, **values: Any) -> Kernel:
+    """Return the kernel that a learner makes of samples and labels, HIDDEN where there is none.
 
-
-def scg_osk(X: np.ndarray, y: np.ndarray, n_neighbors: int, n_components: int) -> np.ndarray:
-    """Return the matrix of the kernel that SCG-OSK learns on a graph of neighbours."""
-    learner = SCGOSK(n_neighbors=n_neighbors, n_components=min(n_components, len(X) - 2), unlabelled=HIDDEN)
-    return np.asarray(learner.fit(X, y).kernel_(X))
-
-
-LEARNERS: dict[str, Callable[..., np.ndarray]] = {"gaussian": gaussian, "scg-ldk": scg_ldk, "scg-osk": scg_osk}
+    Parameters
+    ----------
+    learner : str
+        A solver that learns kernels, of kernreg or of a plugin; or ``"gaussian"``, which learns nothing.
+    X, y : ndarray
+    width : float, optional
+        σ of the Gaussian kernel to start from, as a multiple of the median distance. Learners that start from none
+        (those of graphs) are not given one.
+    **values
+        Parameters of the learner.
+    """
+    if width is not None:
+        values["kernel"] = rbf(sigma=width * median_distance(X))
+    if learner == "gaussian":
+        return values["kernel"]
+    if values.get("n_components") is not None:
+        values["n_components"] = min(values["n_components"], len(X) - 2)
+    if values.get("n_landmarks") is not None and values["n_landmarks"] >= len(X):
+        values = {name: value for name, value in values.items() if name not in ("n_landmarks", "strategy")}
+    learned: Kernel = make_solver(learner, unlabelled=HIDDEN, **values).fit(X, y).kernel_
+    return learned
 
 
 def learn_and_classify(
-    split: Split, *, candidates: Sequence[Mapping[str, Any]], C: Sequence[float], folds: int
+    split: Split,
+    *,
+    candidates: Sequence[Mapping[str, Any]],
+    C: Sequence[float],
+    folds: int,
+    normalise: bool,
+    tuning_samples: int,
 ) -> Outcome:
     """Learn a kernel with the best parameters of the candidates' grids, and classify by C-SVM.
 
@@ -52,50 +71,83 @@ def learn_and_classify(
     ----------
     split : Split
     candidates : sequence of mapping
-        Each a ``learner`` (a name in LEARNERS) and a ``grid`` of its parameters.
+        Each a ``learner`` and a ``grid`` of its parameters, as `learn_kernel` takes them.
     C : sequence of float
     folds : int
         Of the cross-validation on labelled samples.
+    normalise : bool
+        Whether kernels are divided by the mean of their diagonal, so that the same C means the same for every one.
+    tuning_samples : int
+        Cross-validation sees all labelled samples, and unlabelled ones up to this number of both.
     """
-    X = np.concatenate([split.X_train, split.X_test])
-    n = len(split.y_train)
+    X, n = all_samples(split), len(split.y_train)
+    n_seen = len(X) - split.n_unseen
+    seen = X[:n_seen]
     classes, codes = np.unique(split.y_train, return_inverse=True)
-    y = np.concatenate([codes, np.full(len(split.X_test), HIDDEN)])
-    cut = list(StratifiedKFold(folds, shuffle=True, random_state=split.seed).split(codes[:, None], codes))
+    y = np.concatenate([codes, np.full(n_seen - n, HIDDEN)])
+    score, learner, values, c, skipped = _chosen(
+        candidates, seen[: max(n, tuning_samples)], y[: max(n, tuning_samples)], C, folds, normalise, split.seed
+    )
+    started = time.perf_counter()
+    kernel = learn_kernel(learner, seen, y, **values)
+    # All of the samples a kernel was learned with are asked for at once: some learners know them as a whole only.
+    K = np.asarray(kernel(seen))[:, :n]
+    seconds = time.perf_counter() - started
+    unit = _unit(K[:n], normalise)
+    machine = SVC(kernel="precomputed", C=c, cache_size=500).fit(K[:n] / unit, codes)
+    predicted = machine.predict(K[n:] / unit)
+    if split.n_unseen:
+        across = np.asarray(kernel(X[n_seen:], seen))[:, :n]
+        predicted = np.concatenate([predicted, machine.predict(across / unit)])
+    chosen = {"learner": learner, **values, "C": c, "cv_score": score, "skipped": skipped}
+    return Outcome(classes[predicted], chosen, {"learning_seconds": seconds})
+
+
+def _chosen(
+    candidates: Any, X: np.ndarray, y: np.ndarray, C: Sequence[float], folds: int, normalise: bool, seed: int
+) -> tuple[float, str, dict[str, Any], float, list[str]]:
+    """Return accuracy, learner, parameters and C that are best in cross-validation, and what could not be learned."""
+    labelled = np.flatnonzero(y != HIDDEN)
+    cut = list(StratifiedKFold(folds, shuffle=True, random_state=seed % 2**32).split(labelled[:, None], y[labelled]))
     best: tuple[float, str, dict[str, Any], float] | None = None
     skipped = []
     for candidate in candidates:
+        learner = candidate["learner"]
         for values in ParameterGrid(dict(candidate["grid"])):
             try:
-                hits = np.mean([_hits(candidate["learner"], values, X, y, C, *part) for part in cut], axis=0)
+                hits = np.mean([_hits(learner, values, X, y, C, normalise, *part) for part in cut], axis=0)
             except KernregError as error:
-                skipped.append(f"{candidate['learner']} {values}: {error}")
+                skipped.append(f"{learner} {values}: {error}")
                 continue
             place = int(hits.argmax())
             if best is None or hits[place] > best[0]:
-                best = float(hits[place]), candidate["learner"], values, float(C[place])
+                best = float(hits[place]), learner, values, float(C[place])
     if best is None:
         raise ParameterError(f"no kernel could be learned: {'; '.join(skipped)}")
-    score, learner, values, c = best
-    K = _normalised(LEARNERS[learner](X, y, **values))
-    predicted = SVC(kernel="precomputed", C=c).fit(K[:n, :n], codes).predict(K[n:, :n])
-    chosen = {"learner": learner, **values, "C": c, "cv_score": score, "skipped": skipped}
-    return Outcome(classes[predicted], chosen)
+    return (*best, skipped)
 
 
-def _hits(learner: str, values: Any, X: Any, y: Any, C: Any, rest: Any, fold: Any) -> list[float]:
+def _hits(learner: str, values: Any, X: Any, y: Any, C: Any, normalise: bool, rest: Any, fold: Any) -> list[float]:
     """Return the accuracy on a fold, whose labels the kernel has not seen, for each C."""
     shown = np.full(len(y), HIDDEN)
     shown[rest] = y[rest]
-    K = _normalised(LEARNERS[learner](X, shown, **values))
+    K = np.asarray(learn_kernel(learner, X, shown, **values)(X))
     inner, outer = K[np.ix_(rest, rest)], K[np.ix_(fold, rest)]
-    return [float(SVC(kernel="precomputed", C=c).fit(inner, y[rest]).score(outer, y[fold])) for c in C]
+    unit = _unit(inner, normalise)
+    machines = (SVC(kernel="precomputed", C=c, cache_size=500).fit(inner / unit, y[rest]) for c in C)
+    return [float(machine.score(outer / unit, y[fold])) for machine in machines]
 
 
-def _normalised(K: np.ndarray) -> np.ndarray:
-    """Divide by the mean of the diagonal, so that the same C means the same for every kernel."""
-    return K / np.trace(K) * len(K)
+def _unit(K: np.ndarray, normalise: bool) -> float:
+    return float(np.trace(K)) / len(K) if normalise else 1.0
 
 
-def _median(X: np.ndarray) -> float:
-    return float(np.median(pdist(X)))
+def all_samples(split: Split) -> np.ndarray:
+    """Return training and test samples, one after the other, as a dense array."""
+    parts = (split.X_train, split.X_test)
+    return np.concatenate([part.toarray() if is_sparse(part) else np.asarray(part) for part in parts])
+
+
+def median_distance(X: np.ndarray) -> float:
+    """Return the median distance of samples, of the first ones where there are many."""
+    return float(np.median(pdist(X[:MEDIAN_OF])))

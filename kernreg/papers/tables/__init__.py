@@ -15,7 +15,14 @@ MODULES = {
     "ask-table3": "ask3",
     "ind-table2": "ind2",
     "scg-table3": "scg3",
+    "scg-table4": "scg4",
+    "scg-table5": "scg5",
     "ksvd-table1": "ksvd1",
+    "ksvd-table2": "ksvd2",
+    "ksvd-table3": "ksvd3",
+    "ksvd-table4": "ksvd4",
+    "ksvd-table5": "ksvd5",
+    "ksvd-table7": "ksvd7",
 }
 
 
