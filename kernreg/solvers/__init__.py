@@ -3,9 +3,9 @@
     ls_svm.py      LSSVC, LSSVR: least squares support vector machines, symmetric kernels
     ask_ls.py      AsKLSClassifier, AsKLSRegressor: any kernel, two views
     kpca.py        KernelPCA: symmetric kernels, definite or not, with
-    decomposing.py   what decompositions share
+    decomposing.py   what decompositions share, preimages.py the way back from scores to samples
     ksvd.py        KernelSVD: kernels between two sample sets, with
-    coupled.py       their decomposition, sides.py what is seen of both sides
+    coupled.py       their decomposition, sides.py and two_sided.py what is seen of both sides
     compatibility.py, learned_compatibility.py, heads.py, kernel_gradients.py   samples of different dimension
     nystrom.py     AsymmetricNystroem: the same from a subsample
     biclustering.py  KernelBiclustering: k-means on both embeddings of kernel SVD

@@ -23,7 +23,7 @@ With sample weights w the matrix is P S K S P, S = diag(√w), P the projection 
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from sklearn.exceptions import NotFittedError
 from kernreg.config import memory_budget
 from kernreg.engine.products import GROUPS, PARTIAL_BYTES
 from kernreg.errors import DataError, ParameterError
-from kernreg.kernels import Kernel, as_kernel
+from kernreg.kernels import as_kernel
 from kernreg.linalg.counting import NotFiniteError
 from kernreg.linalg.partial import ORDERS, PartialReport
 from kernreg.linalg.principal import Components, principal_components
@@ -46,8 +46,8 @@ from kernreg.solvers.decomposing import (
     weighted,
     where_not_finite,
 )
-from kernreg.solvers.ls_svm import LSSVR
 from kernreg.solvers.parameters import KernelParameters, check_choice
+from kernreg.solvers.preimages import default_kernel, require_invertible, way_back
 from kernreg.solvers.samples import check_fitted, check_samples, input_kind
 
 EIGEN_SOLVERS = ("auto", "dense", "krylov", "arpack", "lobpcg", "randomized", "operator")
@@ -178,13 +178,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         if isinstance(X, tuple) and len(X) == 2 and np.ndim(X[0]) >= 1:
             raise DataError("X is a pair; KernelPCA takes one set of samples. For two of them use 'ksvd'")
         X = check_samples(self, X, kernel, reset=True)
-        self._require_invertible(X, kernel)
+        if self.fit_inverse_transform:
+            require_invertible(X, kernel, self.alpha)
         kept, weights = weighted(X, sample_weight)
         self.kernel_, self.X_fit_ = kernel.bind(kept), kept
         scores = self._keep(self._decompose(weights), weights)
         self.__dict__.pop("inverse_", None)
         if self.fit_inverse_transform:
-            self._fit_inverse(scores, weights)
+            own = self.inverse_kernel if self.inverse_kernel is not None else default_kernel(kernel, scores)
+            self.inverse_ = way_back(own, scores, self.X_fit_, self.alpha, weights)
         return scores, kept.shape[0] == X.shape[0]
 
     def _decompose(self, weights: np.ndarray | None) -> Components:
@@ -324,27 +326,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
             )
         return self.inverse_.predict(T).reshape(-1, self.n_features_in_)
 
-    def _require_invertible(self, X: Any, kernel: Kernel) -> None:
-        if not self.fit_inverse_transform:
-            return
-        if sp.issparse(X) or input_kind(kernel) != "table":
-            raise ParameterError(
-                "fit_inverse_transform=True learns dense samples from scores, and the samples given are "
-                f"{'sparse' if sp.issparse(X) else 'not a table of features'}; give a dense table, or set it to False"
-            )
-        alpha = self.alpha
-        number = isinstance(alpha, Real) and not isinstance(alpha, bool)
-        if alpha != "loo" and not (number and 0.0 < float(alpha) < np.inf):
-            raise ParameterError(f"alpha={alpha!r} is not accepted; give a positive number, or 'loo'")
-
-    def _fit_inverse(self, scores: np.ndarray, weights: np.ndarray | None) -> None:
-        kernel: Any = self.inverse_kernel
-        if kernel is None:
-            own = as_kernel(self.kernel)
-            kernel = own if own.definite is True else f"rbf(sigma={_median_distance(scores)!r})"
-        gamma = "loo" if self.alpha == "loo" else 1.0 / float(self.alpha)
-        self.inverse_ = LSSVR(kernel=kernel, gamma=gamma).fit(scores, self.X_fit_, sample_weight=weights)
-
     def __kernreg_restored__(self) -> None:
         """Check that the attributes read from a model file belong together."""
         if not hasattr(self, "dual_coef_"):
@@ -365,13 +346,3 @@ def _cheap_block(m: int, k: int) -> int | None:
     """Return the widest block whose product costs half: the engine mirrors blocks of K while partial sums are small."""
     widest = PARTIAL_BYTES // (8 * GROUPS * m)
     return widest if k <= widest < k + max(6, k // 4) else None
-
-
-def _median_distance(scores: np.ndarray, most: int = 1000) -> float:
-    """Return the median distance between some of the scores, or 1 where all are the same."""
-    from scipy.spatial.distance import pdist
-
-    some = scores[:: max(1, -(-len(scores) // most))]
-    distances = pdist(some.astype(np.float64))
-    found = float(np.median(distances)) if distances.size else 0.0
-    return found if found > 0.0 else 1.0

@@ -32,16 +32,16 @@ from kernreg.linalg.partial import SINGULAR_METHODS
 from kernreg.linalg.sectioned import NORMALIZERS, SectionedMatrix, check_methods
 from kernreg.solvers.compatibility import COMPATIBILITIES
 from kernreg.solvers.coupled import kernel_dtype
-from kernreg.solvers.ksvd import KernelSVD
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.progress import progress
-from kernreg.solvers.samples import check_samples, input_kind
+from kernreg.solvers.samples import check_samples
+from kernreg.solvers.two_sided import TwoSided
 
 _LANDMARKS, _FIRST_LANDMARKS = 500, 100  # by default; and to begin with, where a tolerance is given
 _UNRELIABLE = 0.25  # relative error of estimated normalisers beyond which a warning is due
 
 
-class AsymmetricNystroem(KernelSVD):
+class AsymmetricNystroem(TwoSided):
     """Singular vectors and scores of both sides of a large kernel matrix, from some of its rows and columns.
 
     Approximates `KernelSVD` and is used as it is: one sample set, a pair ``(X, Z)``, or a data matrix with a
@@ -106,6 +106,7 @@ class AsymmetricNystroem(KernelSVD):
     >>> import numpy as np
     >>> X = np.random.default_rng(0).standard_normal((1000, 3)) * [3.0, 2.0, 1.0]
     >>> model = AsymmetricNystroem("sne(sigma=8.0)", 4, n_landmarks=200).fit(X)
+    >>> from kernreg.solvers import KernelSVD
     >>> exact = KernelSVD("sne(sigma=8.0)", 4).fit(X)
     >>> bool(np.abs(model.singular_values_ / exact.singular_values_ - 1).max() < 0.02)
     True
@@ -160,7 +161,7 @@ class AsymmetricNystroem(KernelSVD):
         self._check_parameters(kernel)
         left, right = self._sample_sets(X, kernel)
         r = self._count(left, right)
-        self.compatibility_ = self._make_compatible(kernel, left, right, None, r)
+        self.compatibility_ = self._make_compatible(left, right)
         left_samples = self.compatibility_.left_samples(left)
         other = None if right is left else self.compatibility_.right_samples(right)
         matrix = SectionedMatrix(kernel, left_samples, other, self.normalizers)
@@ -223,13 +224,12 @@ class AsymmetricNystroem(KernelSVD):
             )
 
     def _check_parameters(self, kernel: Kernel) -> None:
-        for name in ("center", "scale", "orthogonalize"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ParameterError(f"{name}={getattr(self, name)!r} is not accepted; give True or False")
+        self._require_flags("center", "scale", "orthogonalize")
         check_choice("svd_solver", self.svd_solver, SINGULAR_METHODS)
         check_choice("normalizers", self.normalizers, NORMALIZERS)
-        if self.tol is not None and (not isinstance(self.tol, Real) or not 0.0 < float(self.tol) < np.inf):
-            raise ParameterError(f"tol={self.tol!r} is not accepted; give a positive number, or None for a fixed size")
+        tol: Any = self.tol
+        if tol is not None and (not isinstance(tol, Real) or not 0.0 < float(tol) < np.inf):
+            raise ParameterError(f"tol={tol!r} is not accepted; give a positive number, or None for a fixed size")
         if self.n_components is None:
             raise ParameterError(
                 "n_components=None is not accepted; a subsample gives some components, give an integer"
@@ -237,11 +237,7 @@ class AsymmetricNystroem(KernelSVD):
         if self.compatibility is None:
             return
         check_choice("compatibility", self.compatibility, [name for name in COMPATIBILITIES if name != "a3"])
-        if input_kind(kernel) != "table":
-            raise ParameterError(
-                f"compatibility={self.compatibility!r} maps features, and the samples of kernel {kernel.name!r} are "
-                "not rows of features; use compatibility=None"
-            )
+        self._require_features(kernel)
 
     def _sizes(self, methods: tuple[Any, Any], shape: tuple[int, int], r: int) -> tuple[int, int]:
         """Return the landmarks of both sides, to begin with where they grow."""
