@@ -120,3 +120,36 @@ def test_every_figure_is_described():
         assert name in names()
     with pytest.raises(ParameterError, match="Did you mean 'scg-figure1'"):
         find("scg-figur1")
+
+
+def test_two_classes_of_two_clusters_become_two_clusters(tmp_path):
+    assert run(find_figure("scg-figure1"), tmp_path, quick=True).failed == 0
+    values = read_figure(find_figure("scg-figure1"), tmp_path, quick=True).values
+    spread = {}
+    for name in ("gaussian", "scg-ldk"):
+        points, classes = (np.array(values[name][key]) for key in ("points", "classes"))
+        middle = [points[classes == c].mean(axis=0) for c in (0, 1)]
+        inside = max(np.sqrt(points[classes == c].var(axis=0).sum()) for c in (0, 1))
+        spread[name] = np.linalg.norm(middle[0] - middle[1]) / inside
+    assert spread["scg-ldk"] > 1.5 * spread["gaussian"]
+
+
+@pytest.mark.parametrize(
+    ("name", "part"), [("ksvd-figure4", "cora"), ("ksvd-figure5", "cora"), ("scg-figure3", "heart")]
+)
+def test_a_figure_is_computed_and_drawn(tmp_path, name, part):
+    rng = np.random.default_rng(0)
+    labels = np.arange(120) % 3
+    links = (rng.random((120, 120)) < np.where(labels[:, None] == labels, 0.25, 0.02)) & ~np.eye(120, dtype=bool)
+    np.savez(tmp_path / "cora.npz", edges=np.argwhere(links), labels=labels, n_nodes=120)
+    np.savez(tmp_path / "heart_statlog.npz", X=rng.normal(size=(60, 4)), y=(np.arange(60) % 2).astype(np.int16))
+    figure = find_figure(name)
+    settings = {"ksvd-figure4": {"nodes": None}, "ksvd-figure5": {"nodes": None, "sizes": [30, 60], "components": 30}}
+    parts = [dataclasses.replace(figure.part(part), quick={**figure.part(part).quick, **settings.get(name, {})})]
+    small = dataclasses.replace(figure, parts=parts)
+    assert run(small, tmp_path / "out", data=tmp_path, quick=True).failed == 0
+    values = read_figure(small, tmp_path / "out", quick=True, data=tmp_path).values[part]
+    if name == "ksvd-figure5":
+        assert values["exact"]["ksvd"][0] > 0.9  # three communities that are easy to see
+    pytest.importorskip("matplotlib")
+    assert len(draw_figure(small, {part: values})) == 2

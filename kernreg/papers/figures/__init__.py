@@ -14,7 +14,11 @@ from kernreg.papers.figures.description import Figure
 
 #: Name of a figure: its module, which holds it as FIGURE.
 MODULES: dict[str, str] = {
+    "ksvd-figure4": "ksvd4",
+    "ksvd-figure5": "ksvd5",
     "scg-figure1": "scg1",
+    "scg-figure2": "scg2",
+    "scg-figure3": "scg3",
 }
 
 

@@ -45,7 +45,7 @@ def time_to_accuracy(
     scores: dict[str, float] = {}
     chosen: dict[str, Any] = {"eta_of_nothing": 2.0 * float(s.mean())}
     waiting = list(tolerances)
-    for effort, attempt in _attempts(solver, split, G, components, rng_seed):
+    for effort, attempt in attempts(solver, split, G, components, rng_seed):
         started = time.perf_counter()
         left, right = attempt()
         seconds = time.perf_counter() - started
@@ -92,12 +92,13 @@ def matrix_of(split: Split, components: int) -> tuple[np.ndarray, np.ndarray, np
 Attempt = Callable[[], tuple[np.ndarray, np.ndarray]]
 
 
-def _attempts(solver: str, split: Split, G: np.ndarray, r: int, seed: int) -> Iterator[tuple[int, Attempt]]:
-    """Give runs of a solver, each with more effort than the one before: oversampling, or the share of samples."""
+def attempts(solver: str, split: Split, G: np.ndarray, r: int, seed: int) -> Iterator[tuple[int, Attempt]]:
+    """Give runs of a solver, each with more effort than the one before: oversampling, or the number of landmarks."""
     n = len(G)
     start = np.random.default_rng(seed).standard_normal(n).astype(G.dtype)
     if solver == "tsvd":
-        yield r, lambda: _ordered(*svds(G, r, v0=start))
+        # With scipy's own number of Lanczos vectors, singular values that are close together may never converge.
+        yield r, lambda: _ordered(*svds(G, r, v0=start, ncv=min(n - 1, 3 * r)))
     elif solver == "rsvd":
         for extra in (5, 10, 20, 50, 100, 200, 400, 800):
             yield extra, partial(_randomized, G, r, extra, seed)
