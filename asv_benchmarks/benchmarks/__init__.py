@@ -10,6 +10,8 @@
     solvers.py      ls-svm, ask-ls, leave-one-out paths, tuning: ratios, memory
     kpca.py         kernel PCA, in memory and matrix-free
     ksvd.py         kernel SVD of graphs and of dense samples, against randomised SVD
+    nystrom.py      the asymmetric Nyström method: dense samples, graphs, a million sparse rows
+    biclustering.py documents and terms: table 2 of the KSVD paper, planted biclusters
     metric.py       kernel learners of the plugin kernreg-metric
     chains.py       chains against their steps by hand
     model_files.py  saving and loading, damaged files
