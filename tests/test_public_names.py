@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import importlib.metadata
+import pkgutil
 import re
 
 import pytest
 
 import kernreg
 import kernreg.registry
+import kernreg.solvers
 
 PUBLIC = {
     "__version__",
@@ -45,6 +47,31 @@ REGISTRY = {
     "refresh",
 }
 
+SOLVERS = {
+    "AsKLSClassifier",
+    "AsKLSRegressor",
+    "AsymmetricNystroem",
+    "KernelBiclustering",
+    "KernelLearner",
+    "KernelPCA",
+    "KernelParameters",
+    "KernelSVD",
+    "LSSVC",
+    "LSSVR",
+    "LabelInformation",
+    "NeighbourGraph",
+    "SCGLDK",
+    "SCGOSK",
+    "SideInformation",
+    "TuneResult",
+    "check_choice",
+    "check_samples",
+    "given_graph",
+    "neighbour_graph",
+    "smoothest",
+    "tune",
+}
+
 
 def test_public_names_are_these():
     assert set(kernreg.__all__) == PUBLIC
@@ -55,6 +82,12 @@ def test_public_names_are_these():
 def test_public_names_of_the_registry_are_these():
     assert set(kernreg.registry.__all__) == REGISTRY
     assert all(hasattr(kernreg.registry, name) for name in REGISTRY)
+
+
+def test_public_names_of_the_solvers_are_these_and_hide_no_module():
+    assert set(kernreg.solvers.__all__) == SOLVERS
+    modules = {module.name for module in pkgutil.iter_modules(kernreg.solvers.__path__)}
+    assert not SOLVERS & modules
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC))

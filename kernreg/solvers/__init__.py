@@ -11,7 +11,7 @@
     biclustering.py  KernelBiclustering: k-means on both embeddings of kernel SVD
     scg_ldk.py     SCGLDK: a kernel learned from labels or pairs, in closed form
     scg_osk.py     SCGOSK: weights of a graph's eigenvectors learned from labels or pairs, with
-    neighbour_graph.py   graphs and their smoothest eigenvectors
+    neighbourhoods.py    graphs and their smoothest eigenvectors
     ordered_weights.py   the linear program
     kernel_learner.py    what kernel learners share
     side_information.py  what labels, pairs or a matrix say about pairs of samples: for kernel learners
@@ -32,7 +32,8 @@
 May import: everything up to linalg. An ensembler is found by name, through the registry.
 
 For those who write solvers: `KernelParameters` is the base of an estimator with a parameter ``kernel``, `KernelLearner`
-of one that learns a kernel; `check_samples` and `check_choice` check what comes in.
+of one that learns a kernel; `check_samples` and `check_choice` check what comes in; `neighbour_graph` and `given_graph`
+make a `NeighbourGraph`, `smoothest` finds its eigenvectors.
 """
 
 from kernreg.solvers.ask_ls import AsKLSClassifier, AsKLSRegressor
@@ -41,6 +42,7 @@ from kernreg.solvers.kernel_learner import KernelLearner
 from kernreg.solvers.kpca import KernelPCA
 from kernreg.solvers.ksvd import KernelSVD
 from kernreg.solvers.ls_svm import LSSVC, LSSVR
+from kernreg.solvers.neighbourhoods import NeighbourGraph, given_graph, neighbour_graph, smoothest
 from kernreg.solvers.nystrom import AsymmetricNystroem
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_samples
@@ -63,9 +65,13 @@ __all__ = [
     "KernelParameters",
     "KernelSVD",
     "LabelInformation",
+    "NeighbourGraph",
     "SideInformation",
     "TuneResult",
     "check_choice",
     "check_samples",
+    "given_graph",
+    "neighbour_graph",
+    "smoothest",
     "tune",
 ]

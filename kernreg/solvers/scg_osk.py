@@ -24,16 +24,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from kernreg.errors import DataError, ParameterError
-from kernreg.kernels.extended import neighbour_spectrum
+from kernreg.errors import ParameterError
 from kernreg.linalg.partial import PartialReport
 from kernreg.solvers.kernel_learner import KernelLearner
-from kernreg.solvers.neighbour_graph import EIGEN_SOLVERS, given_graph, neighbour_graph, smoothest
+from kernreg.solvers.neighbourhoods import EIGEN_SOLVERS, given_graph, neighbour_graph, smoothest
 from kernreg.solvers.ordered_weights import OrderedWeights, best_vertex, ordered_program
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.side_information import SideInformation
-
-_DEFAULT_COMPONENTS = 200
 
 
 @dataclass(frozen=True)
@@ -180,7 +177,7 @@ class SCGOSK(KernelLearner):
         )
         side = self._check_side(X, y, side_information)
         graph = neighbour_graph(X, self.n_neighbors) if self.graph is None else given_graph(self.graph, X.shape[0])
-        count = self._count(X.shape[0], graph.n_connected)
+        count = graph.count(self.n_components)
         values, vectors, eigen = smoothest(
             graph,
             count,
@@ -194,48 +191,19 @@ class SCGOSK(KernelLearner):
         self.X_fit_, self.graph_ = X, graph.weights
         self.eigenvalues_, self.eigenvectors_, self.costs_, self.weights_ = values, vectors, costs, program.weights
         self.n_iter_ = max(1, eigen.iterations)
-        used = program.weights > 0.0
-        self.kernel_ = neighbour_spectrum(
-            samples=X,
-            vectors=vectors[:, used],
-            weights=program.weights[used],
-            eigenvalues=1.0 - values[used],
-            degrees=np.where(graph.degrees > 0.0, graph.degrees, 1.0),
-            radii=graph.radii,
-            n_neighbors=graph.n_neighbors,
-        )
-        note = ""
-        if graph.n_connected > 1:
-            note = f"the graph has {graph.n_connected} connected components: the kernel does not tell them apart"
+        self.kernel_ = graph.kernel(X, vectors, program.weights, 1.0 - values)
         self.solver_report_ = GraphReport(
             program.method,
             program.status,
             program.objective,
             count,
-            int(used.sum()),
+            int(np.count_nonzero(program.weights)),
             graph.n_connected,
             program,
             eigen,
-            note,
+            graph.note,
         )
         return self
-
-    def _count(self, n: int, n_connected: int) -> int:
-        most = n - n_connected
-        if most < 1:
-            raise DataError(
-                f"the graph has {n_connected} connected components of {n} samples, and no eigenvector beside the "
-                "trivial ones; join more samples"
-            )
-        if self.n_components is None:
-            return min(_DEFAULT_COMPONENTS, most)
-        count = int(self.n_components) if isinstance(self.n_components, int | np.integer) else 0
-        if isinstance(self.n_components, bool) or not 1 <= count <= most:
-            raise ParameterError(
-                f"n_components={self.n_components!r} is not accepted; {n} samples in {n_connected} connected "
-                f"component(s) have 1 to {most} eigenvectors that are not trivial"
-            )
-        return count
 
     def _checked(self, X: Any) -> Any:
         return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)

@@ -16,7 +16,7 @@ import kernreg as kr
 from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.linalg.linear_program import solve_linear_program
 from kernreg.solvers import LSSVC, SCGOSK, AsKLSClassifier, SideInformation
-from kernreg.solvers.neighbour_graph import given_graph, neighbour_graph, smoothest
+from kernreg.solvers.neighbourhoods import given_graph, neighbour_graph, smoothest
 from kernreg.solvers.ordered_weights import best_vertex, ordered_program
 
 
@@ -91,7 +91,7 @@ def test_all_eigenvectors_but_the_trivial_ones_can_be_had():
 
 @pytest.mark.parametrize(("solver", "ran"), [("auto", "krylov"), ("arpack", "arpack")])
 def test_large_graphs_are_iterated_on(monkeypatch, solver, ran):
-    monkeypatch.setattr("kernreg.solvers.neighbour_graph._DENSE", 100)
+    monkeypatch.setattr("kernreg.solvers.neighbourhoods._DENSE", 100)
     graph = neighbour_graph(blobs(400)[0], 6)
     expected = np.linalg.eigvalsh(laplacian_by_hand(graph.weights.toarray()))
     values, V, report = smoothest(graph, 30, eigen_solver=solver)
@@ -102,7 +102,7 @@ def test_large_graphs_are_iterated_on(monkeypatch, solver, ran):
 
 
 def test_copies_of_an_eigenvalue_are_not_missed_on_large_graphs(monkeypatch):
-    monkeypatch.setattr("kernreg.solvers.neighbour_graph._DENSE", 100)
+    monkeypatch.setattr("kernreg.solvers.neighbourhoods._DENSE", 100)
     ring = sp.diags_array([1.0, 1.0, 1.0, 1.0], offsets=[-24, -1, 1, 24], shape=(25, 25))
     graph = given_graph(sp.block_diag([ring] * 10), 250)  # ten rings: every eigenvalue at least ten times
     values, V, report = smoothest(graph, 25, eigen_solver="auto")

@@ -9,8 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from kernreg.errors import ParameterError
-from kernreg.solvers import LabelInformation, SideInformation, check_choice
-from kernreg.solvers.neighbour_graph import NeighbourGraph
+from kernreg.solvers import LabelInformation, NeighbourGraph, SideInformation, check_choice
 from kernreg_metric.base import check_count, check_number, warn_not_converged
 from kernreg_metric.from_graph import FromGraph
 from kernreg_metric.hinge import SquaredHinge
@@ -152,7 +151,7 @@ class SimpleNPK(FromGraph):
             )
         self.eigenvalues_, self.eigenvectors_, self.n_iter_ = found.values, found.vectors, iterations
         # The neighbours' features as they are: 1 stands for the eigenvalue a Nyström extension divides by.
-        self.kernel_ = self._graph_kernel(X, graph, found.vectors, found.values, np.ones(len(found.values)))
+        self.kernel_ = graph.kernel(X, found.vectors, found.values, np.ones(len(found.values)))
         self.solver_report_ = LearningReport(
             "closed form" if self.loss == "linear" else "projected gradients",
             X.shape[0],
@@ -160,7 +159,7 @@ class SimpleNPK(FromGraph):
             iterations,
             gap,
             gap <= tol,
-            self._note(graph),
+            graph.note,
         )
         warn_not_converged(self.solver_report_, tol, "raise max_iter or tol")
         return self

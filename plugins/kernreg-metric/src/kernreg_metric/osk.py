@@ -8,17 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from kernreg.errors import DataError, ParameterError
-from kernreg.solvers import check_choice
-from kernreg.solvers.neighbour_graph import NeighbourGraph, smoothest
-from kernreg_metric.base import check_count
+from kernreg.solvers import check_choice, smoothest
 from kernreg_metric.from_graph import FromGraph
 from kernreg_metric.ordered import METHODS, Aligned, best_ordered
 from kernreg_metric.report import LearningReport
 
 TRIVIAL = ("free", "ordered", "drop")
-
-_DEFAULT_COMPONENTS = 200
 
 
 class OSK(FromGraph):
@@ -122,7 +117,7 @@ class OSK(FromGraph):
         check_choice("method", self.method, METHODS)
         X, graph = self._start(X)
         codes = self._check_labels(X, y).codes
-        values, vectors, _ = smoothest(graph, self._count(graph))
+        values, vectors, _ = smoothest(graph, graph.count(self.n_components))
         n_trivial = 0
         if self.trivial != "drop":
             n_trivial = graph.n_connected
@@ -133,27 +128,9 @@ class OSK(FromGraph):
         self.weights_, self.eigenvalues_, self.eigenvectors_ = found.weights, values, vectors
         # The norm of Y, whose entries are 1 and -1, is the number of labels.
         self.alignment_, self.n_iter_ = found.value / np.count_nonzero(codes >= 0), found.iterations
-        self.kernel_ = self._graph_kernel(X, graph, vectors, found.weights, 1.0 - values)
-        self.solver_report_ = self._report(found, X.shape[0], self._note(graph))
+        self.kernel_ = graph.kernel(X, vectors, found.weights, 1.0 - values)
+        self.solver_report_ = self._report(found, X.shape[0], graph.note)
         return self
-
-    def _count(self, graph: NeighbourGraph) -> int:
-        n = len(graph.degrees)
-        most = n - graph.n_connected
-        if most < 1:
-            raise DataError(
-                f"the graph has {graph.n_connected} connected components of {n} samples, and no eigenvector beside the "
-                "trivial ones; join more samples"
-            )
-        if self.n_components is None:
-            return min(_DEFAULT_COMPONENTS, most)
-        count = check_count("n_components", self.n_components)
-        if count > most:
-            raise ParameterError(
-                f"n_components={count} is not accepted; {n} samples in {graph.n_connected} connected component(s) have "
-                f"1 to {most} eigenvectors that are not trivial"
-            )
-        return count
 
     def _report(self, found: Aligned, size: int, note: str) -> LearningReport:
         optimal = found.status == "optimal"

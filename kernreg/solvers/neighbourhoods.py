@@ -19,6 +19,8 @@ from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.threads import single_threaded_blas
 from kernreg.errors import AsymmetryError, DataError, ParameterError
+from kernreg.kernels import Kernel
+from kernreg.kernels.extended import neighbour_spectrum
 from kernreg.linalg.partial import PartialReport, eigenpairs
 
 EIGEN_SOLVERS = ("auto", "dense", "krylov", "arpack", "lobpcg", "shift-invert")
@@ -59,6 +61,13 @@ class NeighbourGraph:
         """Number of connected components."""
         return int(self.component.max()) + 1
 
+    @property
+    def note(self) -> str:
+        """What a report says about it: nothing where it is connected."""
+        if self.n_connected == 1:
+            return ""
+        return f"the graph has {self.n_connected} connected components: a kernel of it does not tell them apart"
+
     def normalised(self) -> Any:
         """Return D^(-1/2) w D^(-1/2), sparse; rows of isolated samples are zero."""
         root = np.sqrt(self.degrees)
@@ -71,6 +80,57 @@ class NeighbourGraph:
         size = np.sqrt(np.where(self.degrees > 0.0, self.degrees, 1.0))
         norms = np.sqrt(np.bincount(self.component, size * size))
         return sp.csr_array((size / norms[self.component], (np.arange(n), self.component)))
+
+    def count(self, n_components: Any, default: int = 200) -> int:
+        """Return how many eigenvectors to take: as asked for, or the default, or as many as are not trivial.
+
+        Raises
+        ------
+        ParameterError
+            If there are not that many.
+        DataError
+            If there is none.
+        """
+        n = len(self.degrees)
+        most = n - self.n_connected
+        if most < 1:
+            raise DataError(
+                f"the graph has {self.n_connected} connected components of {n} samples, and no eigenvector beside the "
+                "trivial ones; join more samples"
+            )
+        if n_components is None:
+            return min(default, most)
+        count = int(n_components) if isinstance(n_components, int | np.integer) else 0
+        if isinstance(n_components, bool) or not 1 <= count <= most:
+            raise ParameterError(
+                f"n_components={n_components!r} is not accepted; {n} samples in {self.n_connected} connected "
+                f"component(s) have 1 to {most} eigenvectors that are not trivial"
+            )
+        return count
+
+    def kernel(self, X: Any, vectors: np.ndarray, weights: np.ndarray, eigenvalues: np.ndarray) -> Kernel:
+        """Return k(x, z) = Σ_i μ_i v_i(x) v_i(z), for new samples by Nyström extension of the vectors.
+
+        Parameters
+        ----------
+        X : array or CSR of shape (n, d)
+            The samples of the graph.
+        vectors : ndarray of shape (n, r)
+        weights : ndarray of shape (r,)
+            μ, not negative; vectors of weight zero are left out.
+        eigenvalues : ndarray of shape (r,)
+            Of D^(-1/2) w D^(-1/2): one minus those of L.
+        """
+        used = weights > 0.0
+        return neighbour_spectrum(
+            samples=X,
+            vectors=vectors[:, used],
+            weights=weights[used],
+            eigenvalues=eigenvalues[used],
+            degrees=np.where(self.degrees > 0.0, self.degrees, 1.0),
+            radii=self.radii,
+            n_neighbors=self.n_neighbors,
+        )
 
 
 def neighbour_graph(X: Any, n_neighbors: Any) -> NeighbourGraph:
