@@ -2,7 +2,7 @@
 
 crossed.py   k-fold cross-validation of LS-SVM and AsK-LS from one decomposition
 tabular.py   LS-SVM and AsK-LS with kernel parameters chosen by that cross-validation
-tuned.py     the best of many kernels, or the mean of the best three: "kernreg tuned"
+tuned.py     many kernels tuned by exact leave-one-out, a logistic regression on their decisions: "kernreg tuned"
 damped.py    AsK-LS at a pole, damped as in the authors' code, by products with the kernel; its stacking
 graph.py     classification of nodes: LS-SVM, AsK-LS merged in several ways, walks over the graph
 krein.py     C-SVM on corrected spectra, KSVM, IKSVM-DC

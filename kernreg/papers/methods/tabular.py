@@ -13,7 +13,7 @@ from kernreg.errors import KernregError, ParameterError
 from kernreg.papers.description import Outcome
 from kernreg.papers.methods.crossed import make_folds, out_of_fold, quality, targets
 from kernreg.papers.splitting import Split
-from kernreg.solvers import LSSVC, AsKLSClassifier, TuneResult, tune
+from kernreg.solvers import LSSVC, AsKLSClassifier
 
 #: Training samples up to which all of them choose parameters; of more, this many do.
 CHOOSING = 1000
@@ -51,28 +51,30 @@ def classify(
     solver : {"ls-svm", "ask-ls"}
     folds : int
     definite : bool
-        Whether γ beyond the first pole of an indefinite kernel is left out. Poles move with the number of samples, so
-        what a part of the samples chose is divided by how many times more there are.
+        Whether γ beyond the first pole of an indefinite kernel is left out. It always is where a part of the samples
+        chooses: poles move with the number of samples, and γ is then divided by how many times more there are.
     """
     X, y = split.X_train, split.y_train
     some = np.random.default_rng(split.seed).permutation(len(y))[:CHOOSING] if len(y) > CHOOSING else np.arange(len(y))
     Y, cut = targets(y[some]), make_folds(y[some], folds, split.seed)
     gammas, symmetric = np.asarray(gamma, dtype=np.float64), solver == "ls-svm"
+    parted = len(some) < len(y)
     tried = []
-    for params in ParameterGrid(_values(grid or {}, per_feature, X.shape[1])):
+    for params in ParameterGrid(grid_values(grid or {}, per_feature, X.shape[1])):
         K = make_kernel(kernel, **params)(X[some])
-        decisions, excluded = out_of_fold(K, Y, gammas, cut, symmetric=symmetric, definite=definite)
+        decisions, excluded = out_of_fold(K, Y, gammas, cut, symmetric=symmetric, definite=definite or parted)
         tried += [
             (*quality(decision, Y), params, float(g))
             for decision, g, pole in zip(decisions, gammas, excluded, strict=True)
             if not pole
         ]
     tried.sort(key=lambda found: found[:2], reverse=True)
-    poles, share = 0, len(some) / len(y) if definite else 1.0
+    poles = 0
     for score, _, params, g in tried:
         if not np.isfinite(score):
             break
-        chosen, g = make_kernel(kernel, **params), g * share
+        chosen = make_kernel(kernel, **params)
+        g = g * len(some) / len(y) if parted and symmetric and not chosen.definite else g
         model = LSSVC(kernel=chosen, gamma=g) if symmetric else AsKLSClassifier(kernel=chosen, gamma=g)
         try:
             model.fit(X, y)
@@ -83,27 +85,6 @@ def classify(
     raise ParameterError(f"every gamma of {list(gamma)} is at a pole for {kernel}; try smaller ones")
 
 
-def _values(grid: Mapping[str, Sequence[Any]], per_feature: Sequence[str], d: int) -> dict[str, list[Any]]:
+def grid_values(grid: Mapping[str, Sequence[Any]], per_feature: Sequence[str], d: int) -> dict[str, list[Any]]:
+    """Return the values of a grid, those that are given per feature multiplied by the number of features."""
     return {name: [value * d if name in per_feature else value for value in given] for name, given in grid.items()}
-
-
-def fit_tuned(
-    split: Split,
-    kernel: str,
-    gamma: Sequence[float] | str,
-    grid: Mapping[str, Sequence[Any]],
-    per_feature: Sequence[str] = (),
-    solver: str = "ls-svm",
-    ensembler: str = "average",
-) -> TuneResult:
-    """Return the model that exact leave-one-out chooses; see `classify` for the parameters."""
-    X, y = split.X_train, split.y_train
-    made = LSSVC() if solver == "ls-svm" else AsKLSClassifier(ensembler=ensembler)
-    made.set_params(kernel=make_kernel(kernel))
-    values = {f"kernel__{name}": given for name, given in _values(grid, per_feature, X.shape[1]).items()}
-    gammas = gamma if isinstance(gamma, str) else list(gamma)
-    if len(y) > CHOOSING and any(len(given) > 1 for given in values.values()):
-        some = np.random.default_rng(split.seed).permutation(len(y))[:CHOOSING]
-        chosen = tune(made, {**values, "gamma": gammas}, X[some], y[some]).best_params
-        values = {name: [chosen[name]] for name in values}
-    return tune(made, {**values, "gamma": gammas}, X, y)
