@@ -102,6 +102,9 @@ def decompositions() -> Iterator[Claim]:
     area, against = "Decompositions", "kpca.AgainstScikitLearn.track_against_the_fastest_eigensolver"
     peer = "scikit-learn KernelPCA, its fastest eigen_solver"
     yield Claim(area, "kpca, 10 components, n = 5000", against, peer, ("scikit-learn",), 2.0)
+    same, same_peer = "kpca.Agreement.track_difference_from_scikit_learn", "scikit-learn KernelPCA, scores up to sign"
+    which = (repr("auto"),)
+    yield Claim(area, "kpca, n = 2000", same, same_peer, ("scikit-learn",), 1e-8, True, which, "relative difference")
     free = "kpca.MatrixFree.track_peak_bytes"
     yield Claim(area, "kpca, n = 50000, matrix never held", free, "memory of the process", (), 1e9, True, unit="bytes")
     for name, track, included, bar in (
@@ -113,6 +116,21 @@ def decompositions() -> Iterator[Claim]:
         work, which = f"ksvd, exact top 20 of {name}, {included}", (repr(name),)
         svd = "scikit-learn randomized_svd"
         yield Claim(area, work, f"ksvd.Graphs.track_speedup_{track}", svd, ("scikit-learn",), bar, parameters=which)
+    dense = "nystrom.DenseSamples.track_"
+    for kind in ("clusters", "manifold", "cloud"):
+        work, which = f"nystrom, n = 20000, d = 50, sne, {kind}", (repr(kind),)
+        svd = "scikit-learn randomized_svd of kernreg's matrix"
+        speedup = f"{dense}speedup_over_randomized_svd"
+        yield Claim(area, work, speedup, svd, ("scikit-learn",), 10.0, parameters=which)
+        yield Claim(area, work, f"{dense}eta", "the exact singular vectors", (), 0.1, True, which, "error η")
+    for kernel in ("rbf(sigma=6.0)", "sne(sigma=6.0)"):
+        work = f"nystrom, {kernel}, 10⁶ sparse rows, 1000 landmarks"
+        peak, which = "nystrom.Streaming.track_peak_bytes", (repr(kernel), repr("one"))
+        yield Claim(area, work, peak, "memory of the process", (), 2e9, True, which, "bytes")
+    for name in ("acm", "dblp", "pubmed"):
+        for score in ("nmi", "coherence"):
+            work, track = f"biclustering of {name}, {score}", f"biclustering.Table2.track_{score}_below_the_paper"
+            yield Claim(area, work, track, "the paper's value", (), 0.05, True, (repr(name),), "below it")
 
 
 def composition() -> Iterator[Claim]:
@@ -144,6 +162,9 @@ LONG = (
     "ksvd.Graphs.track_speedup_evaluation_included",
     "ksvd.Graphs.track_speedup_matrix_given",
     "kpca.MatrixFree.track_peak_bytes",
+    "nystrom.DenseSamples.track_speedup_over_randomized_svd",
+    "nystrom.DenseSamples.track_eta",
+    "nystrom.Streaming.track_peak_bytes",
     "model_files.Bars.track_broken_files_of_50_killed_saves",
     "frameworks.Fastest.track_ratio",
 )
