@@ -85,12 +85,15 @@ def test_laws_of_the_kernel_family(check):
 
 
 @every_learner
-def test_learned_kernels_keep_the_laws_of_kernels(name, fitted, wine):
+def test_learned_kernels_keep_the_laws_of_kernels(name, wine):
+    few = slice(100, 140)  # the definition of one value is a sum over the training samples; half of these are labelled
+    X, known = wine[0][few], wine[2][few]
+    kernel = clone(LEARNERS[name]).fit(X, known).kernel_
+
     def samples(rng, n):  # new ones and some of the training set
-        X = wine[0]
         return np.vstack([X[: n // 3], rng.normal(size=(n - n // 3, X.shape[1]))])
 
-    for verdict in kernreg.testing.verdicts(fitted[name].kernel_, samples=samples):
+    for verdict in kernreg.testing.verdicts(kernel, samples=samples):
         assert verdict.outcome != "broken", verdict
 
 

@@ -279,9 +279,18 @@ def test_what_cannot_be_is_said():
     X, _ = blobs(12)
     impossible = SideInformation.from_pairs([[0, 1], [1, 2]], [[0, 2]], 12)  # close to 1 both, far from each other
     learner = LDK("rbf(sigma=2.0)", upper=0.01, lower=1.0, gamma=None, max_iter=50)
-    with pytest.warns(ConvergenceWarning, match="bregman stopped after 50 iterations"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"bregman stopped after 50 iterations.*hard: gamma=1.0 lets them"
+    ) as told:
         learner.fit(X, side_information=impossible)
     assert not learner.solver_report_.converged
+    K = learner.kernel_(X)
+    d = np.diag(K)[:, None] + np.diag(K) - 2 * K
+    off = [d[0, 1] / 0.01 - 1, d[1, 2] / 0.01 - 1, 1 - d[0, 2]]
+    missed = f"{sum(share > learner.tol for share in off)} of 3 bounds are missed, by up to {max(off):.0%}"
+    assert missed in str(told[0].message)
+    assert missed in learner.solver_report_.note
+    assert np.linalg.eigvalsh(K)[0] > -1e-9  # a kernel all the same
     with_slack = LDK("rbf(sigma=2.0)", upper=0.01, lower=1.0).fit(X, side_information=impossible)
     assert with_slack.solver_report_.converged
 

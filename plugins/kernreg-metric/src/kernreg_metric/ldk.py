@@ -76,7 +76,9 @@ class LDK(FromKernel):
     n_iter_ : int
         Sweeps.
     solver_report_ : LearningReport
-        The objective is the divergence of K from K_0, the residual what ``tol`` is compared with.
+        The objective is the divergence of K from K_0, the residual what ``tol`` is compared with; where that was not
+        reached the note says how many bounds are missed, and by how much. K is then still the optimum for the
+        multipliers found, positive semi-definite and usable.
 
     References
     ----------
@@ -144,21 +146,25 @@ class LDK(FromKernel):
         rows, columns = inside[: len(rows)], inside[len(rows) :]
         start = self._matrix(kernel, X[paired])
         pairs, note = self._constraints(start, rows, columns, signs, paired)
-        found = project(start.copy(), pairs, gamma=gamma, tol=tol, max_iter=max_iter, random_state=rng)
+        projected = start.copy()
+        found = project(projected, pairs, gamma=gamma, tol=tol, max_iter=max_iter, random_state=rng)
         self.constraints_ = PairBounds(paired[pairs.rows], paired[pairs.columns], pairs.signs, pairs.bounds)
         self.multipliers_, self.bounds_, self.n_iter_ = found.multipliers, found.bounds, found.sweeps
         K, Q, kept, divergence = _corrected_matrix(start, pairs, found.multipliers)
         self.kernel_ = make_kernel(
             "corrected", kernel=kernel, samples=X[paired[kept]], correction=Q, training=K, positive=True
         )
+        advice = "raise max_iter or tol, or take fewer pairs (n_constraints)"
+        if not found.converged:
+            missed, worst = _missed(pairs.distances(projected), pairs.signs, found.bounds, tol)
+            note = "; ".join(filter(None, (note, f"{missed} of {len(pairs)} bounds are missed, by up to {worst:.0%}")))
+            if self.gamma is None:
+                advice += "; the bounds are hard: gamma=1.0 lets them give way"
+            advice += f" ({missed} of {len(pairs)} bounds are missed, by up to {worst:.0%})"
         self.solver_report_ = LearningReport(
             "bregman", X.shape[0], divergence, found.sweeps, found.change, found.converged, note
         )
-        warn_not_converged(
-            self.solver_report_,
-            tol,
-            "raise max_iter or tol, take fewer pairs (n_constraints), or let the bounds give way (gamma)",
-        )
+        warn_not_converged(self.solver_report_, tol, advice)
         return self
 
     def _constraints(
@@ -196,6 +202,12 @@ class LDK(FromKernel):
         if not kept.any():
             raise DataError(f"no pair is left to learn from: {note}")
         return PairBounds(*(field[kept] for field in (pairs.rows, pairs.columns, pairs.signs, pairs.bounds))), note
+
+
+def _missed(distances: np.ndarray, signs: np.ndarray, bounds: np.ndarray, tol: float) -> tuple[int, float]:
+    """Return how many distances miss their bounds by more than a fraction tol, and the largest such fraction."""
+    off = signs * (distances - bounds) / bounds
+    return int(np.count_nonzero(off > tol)), float(max(0.0, off.max()))
 
 
 def _corrected_matrix(
