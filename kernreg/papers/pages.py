@@ -21,7 +21,7 @@ from kernreg.papers.report import (
 from kernreg.papers.summary import Entry, Summary
 
 _STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 90rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; margin: 1rem 0; font-size: 14px; }
 th, td { border: 1px solid #ccc; padding: .25rem .5rem; } caption { text-align: left; font-weight: 600; }
 th { background: #f3f3f3; text-align: left; } td { white-space: nowrap; } td small { color: #666; display: block; }
@@ -126,7 +126,8 @@ def _html_table(section: TableSection) -> list[str]:
         parts.append(f'<div class="wide"><table><caption>{html.escape(named(measure, table))}</caption>')
         parts.append(f"<tr><th></th>{head}</tr>")
         for row in table.rows_with(measure):
-            cells = [_html_cell(summary, summary.entries[measure][row.name, m.name]) for m in table.methods]
+            timed = measure == (row.measures or table.measures)[0]  # once for a cell is enough
+            cells = [_html_cell(summary, summary.entries[measure][row.name, m.name], timed) for m in table.methods]
             parts.append(f"<tr><th>{row.name}</th>{''.join(cells)}</tr>")
         parts.append("</table></div>")
     words = verdict(summary), beyond(summary), section.comparison
@@ -153,10 +154,10 @@ def _bullets(lines: Sequence[str]) -> list[str]:
     return ["<ul>", *(f"<li>{html.escape(line)}</li>" for line in lines), "</ul>"] if lines else []
 
 
-def _html_cell(summary: Summary, entry: Entry) -> str:
+def _html_cell(summary: Summary, entry: Entry, timed: bool) -> str:
     paper = f"<small>paper {printed(entry.paper)}</small>" if entry.paper else ""
     if entry.state != "done":
         return f'<td class="none" title="{html.escape(entry.error)}">{entry.state}{paper}</td>'
     mark = "" if summary.quick or entry.near is None else ' class="near"' if entry.near else ' class="far"'
-    time = f"<small>{entry.trials} × {entry.seconds:.2f} s</small>"
+    time = f"<small>{entry.trials} × {entry.seconds:.2f} s</small>" if timed else ""
     return f"<td{mark}>{shown(entry.mean, entry.std)}{paper}{time}</td>"

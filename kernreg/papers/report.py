@@ -132,11 +132,11 @@ def profile(summary: Summary) -> str:
     table = summary.table
     if summary.quick:
         return (
-            f"Quick profile: {table.quick_trials} trials, at most {table.quick_samples} samples. These numbers show "
+            f"Quick profile, trials: {table.quick_trials}, at most {table.quick_samples} samples. These numbers show "
             "that the table runs; they are not comparable with the paper's."
         )
     counts = {entry.trials for part in summary.entries.values() for entry in part.values() if entry.trials}
-    ran = f" Run here: {min(counts)} to {max(counts)}." if counts and counts != {table.trials} else ""
+    ran = f" Trials run here: {min(counts)} to {max(counts)}." if counts and counts != {table.trials} else ""
     return f"{table.trials} trials, one where the split is official.{ran}"
 
 

@@ -23,7 +23,8 @@ class Entry:
 
     Attributes
     ----------
-    state : {"done", "failed", "not run", "data not available", "plugin not installed"}
+    state : {"done", "failed", "not run", "data not available", "plugin not installed", "–"}
+        The last where the method ran, and has no such measure.
     trials : int
     mean, std, seconds : float or None
         Over trials; the deviation is that of a sample (n - 1), None for a single trial.
@@ -107,7 +108,10 @@ def _entry(
     table: Table, row: Row, method: Method, measure: str, cells: list[dict], errors: list[str], present: bool
 ) -> Entry:
     paper = table.reported.get(measure, {}).get((row.name, method.name))
+    ran = bool(cells)
     cells = [cell for cell in cells if measure in cell["scores"]]
+    if ran and not cells:
+        return Entry("–", paper=paper)
     if not cells:
         state = "failed" if errors else "not run" if present else "data not available"
         if not method.is_installed and not errors:

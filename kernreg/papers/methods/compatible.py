@@ -16,8 +16,8 @@ from kernreg.papers.description import Outcome
 from kernreg.papers.splitting import Split
 from kernreg.solvers import LSSVC, LSSVR, AsymmetricNystroem, KernelPCA, KernelSVD, tune
 
-#: Beyond so many samples kernel PCA takes landmarks, and parameters are chosen on as many samples.
-MANY = 3000
+#: Beyond so many samples kernel PCA and machines take landmarks; parameters are chosen on so many.
+MANY, CHOOSING = 3000, 1500
 
 
 def embed_and_predict(
@@ -89,12 +89,13 @@ def tuned_machine(split: Split, *, widths: Sequence[float]) -> Outcome:
     kernels = [f"rbf(sigma={w * np.sqrt(d)})" for w in widths] + [f"laplacian(sigma={w * d})" for w in widths]
     is_regression = split.y_train.dtype.kind == "f"
     solver: Any = LSSVR() if is_regression else LSSVC()
-    found = tune(solver, {"kernel": kernels, "gamma": "loo"}, X[:MANY], split.y_train[:MANY])
+    some = CHOOSING if len(X) > MANY else len(X)
+    found = tune(solver, {"kernel": kernels, "gamma": "loo"}, X[:some], split.y_train[:some])
     model = found.best_estimator
     if len(X) > MANY:
         strategy: dict[str, Any] = {"strategy": "lowrank", "n_landmarks": 1000, "random_state": split.seed}
         try:
-            model = LSSVR(found.best_params["kernel"], model.gamma_ * len(X) / MANY, **strategy).fit(X, split.y_train)
+            model = LSSVR(found.best_params["kernel"], model.gamma_ * len(X) / some, **strategy).fit(X, split.y_train)
         except KernregError as error:
             raise ParameterError(f"the chosen machine could not be fitted to all samples: {error}") from error
     decision = None if is_regression or len(model.classes_) != 2 else model.decision_function(X_test)
