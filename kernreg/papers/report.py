@@ -192,7 +192,31 @@ def missing_parts(computed: Computed) -> list[str]:
 
 
 def compare(summary: Summary) -> tuple[list[str], Comparison | None, str]:
-    """Return the labels of the methods compared, their Friedman test, and both in words."""
+    """Return the labels of the methods compared, their Friedman test, and all tests in words."""
+    labels, found, words = _compare_methods(summary)
+    return labels, found, " ".join(filter(None, (words, _compare_parts(summary))))
+
+
+def _compare_parts(summary: Summary) -> str:
+    """Compare unlabelled samples with unseen ones over rows, for each method, where a table has both."""
+    words = []
+    if {"unlabelled", "unseen"} <= set(summary.table.measures):
+        for method in summary.table.methods:
+            pairs = [
+                (summary.entries["unlabelled"][row.name, method.name], summary.entries["unseen"][row.name, method.name])
+                for row in summary.table.rows
+            ]
+            means = [(a.mean, b.mean) for a, b in pairs if a.mean is not None and b.mean is not None]
+            if len(means) > 1:
+                statistic, p = wilcoxon(*zip(*means, strict=True))
+                words.append(
+                    f"Unlabelled against unseen samples, {method.label}, Wilcoxon signed-rank test over {len(means)} "
+                    f"rows: {statistic:g}, p = {p:.3g}."
+                )
+    return " ".join(words)
+
+
+def _compare_methods(summary: Summary) -> tuple[list[str], Comparison | None, str]:
     rows, methods, means = summary.complete_scores()
     labels = [summary.table.method(name).label for name in methods]
     if len(rows) < 2 or len(methods) < 2 or summary.table.measures[0] in summary.table.unmarked:
