@@ -12,6 +12,7 @@
     ksvd.py         kernel SVD of graphs and of dense samples, against randomised SVD
     nystrom.py      the asymmetric Nyström method: dense samples, graphs, a million sparse rows
     biclustering.py documents and terms: table 2 of the KSVD paper, planted biclusters
+    scg.py          SCG-LDK and SCG-OSK: against samples, labels, the printed formula; Adult a6a
     metric.py       kernel learners of the plugin kernreg-metric
     chains.py       chains against their steps by hand
     model_files.py  saving and loading, damaged files
