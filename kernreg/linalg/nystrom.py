@@ -14,8 +14,10 @@ returned: those of the rank-q approximation. The kernel values looked at are the
 smaller.
 
 With a tolerance the subsample doubles until the result stands still. Where the rows and columns of a size contain those
-of the size before, the change between the two, measured as η, estimates the error of the larger one: for averages over
-a growing sample the two are equal on average, and errors that fall faster than that are overestimated.
+of the size before, the change between the two, measured as η, is about the error of the larger one: for averages over a
+growing sample the two are equal on average, and errors that fall faster than that are overestimated. A single small
+change may be luck. So the estimate is never less than half of the change before, and the first change, which has none
+before it, counts four times.
 
 References
 ----------
@@ -45,6 +47,7 @@ _ANYWAY = 30  # or this many more
 _WORTHWHILE = 0.1  # of the r-th singular value of the block: smaller ones beyond it add noise, divided by themselves
 _VANISHING = 1e-10  # relative to the largest: directions that are rounding errors
 _GROWTH = 2
+_FIRST = 4.0  # how often the first change counts
 
 
 class Level(NamedTuple):
@@ -188,12 +191,15 @@ def nystrom_triplets(
     """
     bounds = _bounds(matrix, largest, sizes)
     levels: list[Level] = []
+    changes: list[float] = []
     before: Approximation | None = None
     while True:
         rows, columns = matrix.landmarks(sizes, methods, r, seed)
         found = _from_section(matrix, rows, columns, r, center, orthogonalize, svd_method)
         whole = (len(rows), len(columns)) == matrix.shape
-        eta = 0.0 if whole else float("nan") if before is None else change(before, found)
+        if before is not None:
+            changes.append(change(before, found))
+        eta = 0.0 if whole else _estimate(changes)
         evaluations = matrix.evaluations(len(rows), len(columns)) + (0 if levels else matrix.evaluations_before)
         levels.append(Level(len(rows), len(columns), eta, evaluations))
         if callback is not None:
@@ -229,6 +235,13 @@ def change(before: Approximation, after: Approximation) -> float:
         for old, new in ((before.left, after.left), (before.right, after.right))
     ]
     return float(np.mean(after.values * (2.0 - aligned[0] - aligned[1])))
+
+
+def _estimate(changes: list[float]) -> float:
+    """Return η of the last size from the changes so far, NaN where there is none."""
+    if len(changes) < 2:
+        return _FIRST * changes[0] if changes else float("nan")
+    return max(changes[-1], changes[-2] / 2.0)
 
 
 def _from_section(

@@ -63,7 +63,7 @@ class AsymmetricNystroem(TwoSided):
         kernel on one sample set has the same landmarks on both sides, any other one independent ones.
     tol : float, optional
         Double the landmarks until η is estimated to be at most this. η is `kernreg.metrics.singular_vector_error`,
-        estimated by the change from one size to the next; `solver_report_.levels` shows all sizes.
+        estimated, on the safe side, by the change from one size to the next; `solver_report_.levels` shows all sizes.
     max_landmarks : int, tuple of two, or None
         Where doubling stops, by default at what the memory budget holds; a ConvergenceWarning says so.
     compatibility : {None, "a0", "a1", "a2", "identity"}

@@ -47,7 +47,7 @@ def way_back(kernel: Any, scores: np.ndarray, X: np.ndarray, alpha: Any, weights
     >>> X = np.linspace(0.0, 1.0, 9)[:, None]
     >>> back = way_back("linear", 3.0 * X, X, 1e-9, None)
     >>> back.predict([[1.5]]).round(6).tolist()
-    [0.5]
+    [[0.5]]
     """
     gamma = "loo" if alpha == "loo" else 1.0 / float(alpha)
     return LSSVR(kernel=kernel, gamma=gamma).fit(scores, X, sample_weight=weights)

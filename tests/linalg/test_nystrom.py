@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import kernreg as kr
 from kernreg.errors import DataError, ParameterError
 from kernreg.linalg.landmarks import leverage_of_both
-from kernreg.linalg.nystrom import change, nystrom_triplets
+from kernreg.linalg.nystrom import _estimate, change, nystrom_triplets
 from kernreg.linalg.sectioned import SectionedMatrix, check_methods
 from kernreg.linalg.sections import normalizers_over, quadrature
 
@@ -361,7 +361,7 @@ def test_the_subsample_grows_until_the_tolerance_is_reached(seed):
     report = found.report
     assert report.converged
     assert report.eta <= 1e-3
-    assert true_eta(found, *exact_triplets(k(samples), 4, True)) <= 2e-3
+    assert true_eta(found, *exact_triplets(k(samples), 4, True)) <= 1e-3
     assert [level.rows for level in report.levels] == [16 * 2**i for i in range(len(report.levels))]
     assert np.isnan(report.levels[0].eta)
     assert all(level.eta > 1e-3 for level in report.levels[1:-1])
@@ -369,6 +369,29 @@ def test_the_subsample_grows_until_the_tolerance_is_reached(seed):
     counts = [900 * 900 + 16 * (16 + 1800)] + [m * (m + 1800) for m in (level.rows for level in report.levels[1:])]
     assert [level.evaluations for level in report.levels] == counts
     assert report.evaluations == sum(counts)
+
+
+def test_the_estimate_does_not_believe_a_single_small_change():
+    assert np.isnan(_estimate([]))
+    assert _estimate([0.1]) == pytest.approx(0.4)
+    assert _estimate([0.4, 0.01]) == pytest.approx(0.2)
+    assert _estimate([0.4, 0.3]) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("r", [4, 20])
+def test_the_true_error_is_below_the_tolerance(r):
+    # Twenty clusters of different sizes: some are missed by a small subsample, and change little then.
+    rng = np.random.default_rng(1)
+    centres = 3.0 * rng.standard_normal((20, 10))
+    samples = centres[rng.choice(20, 600, p=rng.dirichlet(np.full(20, 2.0)))] + rng.standard_normal((600, 10))
+    k = kr.make_kernel("sne(sigma=8.0)")
+    exact = exact_triplets(k(samples), r, True)
+    for share in (0.3, 0.1, 0.03, 0.01):
+        tol = share * float(exact[1].mean())
+        for seed in range(3):
+            found = nystrom_triplets(SectionedMatrix(k, samples), r, (40, 40), tol=tol, seed=seed)
+            assert found.report.converged
+            assert true_eta(found, *exact) <= tol
 
 
 def test_growth_ends_at_its_bound_and_says_so():
