@@ -1,4 +1,7 @@
-"""Kernel PCA to a few components, then a linear C-SVM; everything chosen by cross-validation on training samples."""
+"""Kernel PCA to a few components, then a linear C-SVM, or an LS-SVM with a kernel of its own.
+
+Everything is chosen on training samples, by cross-validation or by leave-one-out.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,10 @@ from sklearn.svm import LinearSVC
 from kernreg import make_kernel
 from kernreg.errors import KernregError, ParameterError
 from kernreg.papers.description import Outcome
+from kernreg.papers.methods.crossed import targets
+from kernreg.papers.methods.tuned import tune_one
 from kernreg.papers.splitting import Split
-from kernreg.solvers import KernelPCA
+from kernreg.solvers import LSSVC, KernelPCA
 
 #: Training samples that choose parameters, where there are more.
 CHOOSING = 400
@@ -66,6 +71,47 @@ def reduce_and_classify(
     predicted = _svm(c).fit(train, split.y_train).predict(test)
     chosen = {"kernel": str(kernel), "order": order, "C": c, "components": r, "cv_score": score, "skipped": skipped}
     return Outcome(predicted, chosen)
+
+
+def reduce_and_chain(
+    split: Split, *, candidates: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
+) -> Outcome:
+    """Kernel PCA to as many components, then LS-SVM with a kernel on them, both kernels by exact leave-one-out.
+
+    The components are those of all samples that choose, the one left out included: they do not know its label.
+
+    Parameters
+    ----------
+    split : Split
+    candidates : sequence of mapping
+        Kernels of the kernel PCA, as for `reduce_and_classify`.
+    after : sequence of mapping
+        Kernels of the LS-SVM, in the same form. Components are divided by their root mean square norm.
+    """
+    d = split.X_train.shape[1]
+    r = max(1, round(split.options["ratio"] * d))
+    some = np.random.default_rng(split.seed).permutation(len(split.y_train))[: 2 * CHOOSING]
+    X, y = split.X_train[some], split.y_train[some]
+    best: tuple[Any, Any] | None = None
+    skipped = []
+    for kernel in _kernels(candidates, d):
+        for candidate in after:
+            try:
+                components = KernelPCA(kernel, min(r, len(X))).fit_transform(X)
+                found = tune_one(_scaled(components, components)[0], targets(y), candidate)
+            except KernregError as error:
+                skipped.append(f"{kernel}: {error}")
+                continue
+            if best is None or found.error < best[1].error:
+                best = kernel, found
+    if best is None:
+        raise ParameterError(f"no kernel could be fitted: {'; '.join(skipped)}")
+    kernel, found = best
+    pca = KernelPCA(kernel, r).fit(split.X_train)
+    train, test = _scaled(pca.transform(split.X_train), pca.transform(split.X_test))
+    predicted = LSSVC(kernel=found.kernel, gamma=found.gamma).fit(train, split.y_train).predict(test)
+    chosen = {"kernel": str(kernel), "then": str(found.kernel), "gamma": found.gamma, "loo_squared_error": found.error}
+    return Outcome(predicted, {**chosen, "components": r, "skipped": skipped})
 
 
 def _kernels(candidates: Sequence[Mapping[str, Any]], d: int) -> list[Any]:
