@@ -14,6 +14,7 @@ from kernreg.papers.figures.description import Figure
 
 #: Name of a figure: its module, which holds it as FIGURE.
 MODULES: dict[str, str] = {
+    "ind-figure1": "ind1",
     "ksvd-figure4": "ksvd4",
     "ksvd-figure5": "ksvd5",
     "scg-figure1": "scg1",
