@@ -378,20 +378,20 @@ def test_the_estimate_does_not_believe_a_single_small_change():
     assert _estimate([0.4, 0.3]) == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize("r", [4, 20])
-def test_the_true_error_is_below_the_tolerance(r):
-    # Twenty clusters of different sizes: some are missed by a small subsample, and change little then.
-    rng = np.random.default_rng(1)
-    centres = 3.0 * rng.standard_normal((20, 10))
-    samples = centres[rng.choice(20, 600, p=rng.dirichlet(np.full(20, 2.0)))] + rng.standard_normal((600, 10))
-    k = kr.make_kernel("sne(sigma=8.0)")
-    exact = exact_triplets(k(samples), r, True)
-    for share in (0.3, 0.1, 0.03, 0.01):
-        tol = share * float(exact[1].mean())
-        for seed in range(3):
-            found = nystrom_triplets(SectionedMatrix(k, samples), r, (40, 40), tol=tol, seed=seed)
-            assert found.report.converged
-            assert true_eta(found, *exact) <= tol
+@pytest.mark.parametrize("share", [0.1, 0.03])
+def test_the_true_error_is_below_the_tolerance(share):
+    # The change alone, without its margins, is below the tolerance too early for one of these seeds in each case.
+    samples = np.random.default_rng(0).standard_normal((600, 3)) * [3.0, 2.0, 1.0]
+    k = kr.make_kernel("sne(sigma=3.7)")
+    exact = exact_triplets(k(samples), 4, True)
+    tol = share * float(exact[1].mean())
+    sizes = []
+    for seed in range(6):
+        found = nystrom_triplets(SectionedMatrix(k, samples), 4, (25, 25), tol=tol, seed=seed)
+        assert found.report.converged
+        assert true_eta(found, *exact) <= tol
+        sizes.append(found.report.rows)
+    assert min(sizes) < 600
 
 
 def test_growth_ends_at_its_bound_and_says_so():
