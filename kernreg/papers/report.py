@@ -170,10 +170,11 @@ def notes(table: Table) -> list[str]:
     """Return what differs from the paper, and what it has that is not run here."""
     found = list(table.differences)
     for measure, columns in table.elsewhere.items():
-        for row in table.rows:
-            there = [f"{column} {printed(number)}" for (name, column), number in columns.items() if name == row.name]
-            if there:
-                found += [f"Not run here, {NAMES.get(measure, measure)} of {row.name} in the paper: {', '.join(there)}"]
+        there: dict[str, list[str]] = {}
+        for (row_name, column), number in columns.items():
+            there.setdefault(row_name, []).append(f"{column} {printed(number)}")
+        lines = "; ".join(f"{name}: {', '.join(numbers)}" for name, numbers in there.items())
+        found.append(f"Columns that are not run here, {NAMES.get(measure, measure)} in the paper. {lines}.")
     found += [f"{row.name}: {row.note}" for row in table.rows if row.note]
     found += [f"{method.label}: {method.note}" for method in table.methods if method.note]
     if table.tuned_on_test:
