@@ -246,9 +246,9 @@ def smoothest(
         method = "krylov" if eigen_solver == "auto" else eigen_solver
         # Components that are alike repeat each other's eigenvalues, and a block finds as many copies as it has columns.
         block = max(_BLOCK, min(2 * graph.n_connected + 4, _WIDEST))
-        # ARPACK multiplies vectors, thousands of times. Threads of BLAS gain little on them, and on a machine with
-        # other work each waits for the other to be scheduled: minutes in place of seconds.
-        with single_threaded_blas(method == "arpack"):
+        # Thousands of products with few columns: threads of BLAS gain little on them, and on a machine with other work
+        # each waits for the other to be scheduled. Adult a6a took 5 s with one thread and up to 86 s with two.
+        with single_threaded_blas():
             values, vectors, report = eigenpairs(
                 operator, count, method=method, tol=tol, definite=True, block=block, **settings
             )
