@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from kernreg.datasets import Dataset
 from kernreg.errors import MissingDataset
+from kernreg.papers.mixtures import load_mixtures
 
 FIELDS = 39
 
@@ -58,15 +59,17 @@ def clicks(numbers: np.ndarray) -> np.ndarray:
 
 
 def load_generated(name: str) -> Any:
-    """Return ``clicks-N``, N rows: samples are row numbers.
+    """Return ``clicks-N``, N rows of which samples are the numbers, or ``mixtures-N``, N Gaussian mixtures.
 
     >>> load_generated("clicks-1000").y.mean() < 0.5
     np.True_
     """
     kind, _, size = name.partition("-")
+    if kind == "mixtures" and size.isdigit():
+        return load_mixtures(int(size))
     if kind != "clicks" or not size.isdigit():
         raise MissingDataset(
-            f"nothing is generated under the name {name!r}; there is clicks-N, for example clicks-20000"
+            f"nothing is generated under the name {name!r}; there are clicks-N and mixtures-N, for example clicks-20000"
         )
     rows = np.arange(int(size))
     return Dataset(

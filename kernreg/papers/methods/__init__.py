@@ -6,6 +6,7 @@ tuned.py     many kernels tuned by exact leave-one-out, a logistic regression on
 damped.py    AsK-LS at a pole, damped as in the authors' code, by products with the kernel; its stacking
 graph.py     classification of nodes: LS-SVM, AsK-LS merged in several ways, walks over the graph
 krein.py     C-SVM on corrected spectra, KSVM, IKSVM-DC
+divergent.py the KL kernel between distributions, as it is and symmetrised
 reduced.py   kernel PCA, then a linear C-SVM
 learned.py   kernels learned from labels, then a C-SVM
 embedded.py  embeddings of nodes by PCA, kernel PCA, SVD and kernel SVD, then LS-SVM

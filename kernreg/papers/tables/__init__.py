@@ -10,6 +10,7 @@ from kernreg.papers.description import Table
 
 #: Name of a table: its module, which holds it as TABLE.
 MODULES = {
+    "ask-table1": "ask1",
     "ind-table1": "ind1",
     "ask-table4": "ask4",
     "ask-table3": "ask3",
