@@ -121,3 +121,15 @@ def _careful(W: np.ndarray, width: int, scale: float, rng: np.random.Generator) 
     R[missing] = 0.0
     Q[:, missing] = random_block(len(W), int(missing.sum()), rng) if missing.any() else Q[:, missing]
     return np.asfortranarray(Q[:, :width]), R[:width]
+
+
+def peak_signs(vectors: np.ndarray) -> np.ndarray:
+    """Return the signs that make the largest entry of each column positive.
+
+    >>> peak_signs(np.array([[1.0, -3.0], [-2.0, 2.0]])).tolist()
+    [-1.0, -1.0]
+    """
+    if not vectors.size:
+        return np.ones(vectors.shape[1])
+    peaks = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    return np.where(peaks < 0.0, -1.0, 1.0)

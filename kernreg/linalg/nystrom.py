@@ -36,6 +36,7 @@ import numpy as np
 
 from kernreg.config import memory_budget
 from kernreg.errors import DataError
+from kernreg.linalg.basis import peak_signs
 from kernreg.linalg.counting import is_finite
 from kernreg.linalg.partial import singular_triplets
 from kernreg.linalg.sectioned import SectionedMatrix
@@ -277,7 +278,7 @@ def _from_section(
     values, turns = values[:r], [turn[:, :r] for turn in turns]
     vectors = [side @ turn for side, turn in zip(extended, turns, strict=True)]
     del extended
-    signs = _signs(vectors[0])
+    signs = peak_signs(vectors[0])
     for side in vectors:
         side *= signs
     missing = r - len(values)
@@ -340,14 +341,6 @@ def _bounds(matrix: SectionedMatrix, largest: tuple[int, int] | None, sizes: tup
     N, M = matrix.shape
     n, m = (side, side) if largest is None else largest
     return min(N, max(n, sizes[0])), min(M, max(m, sizes[1]))
-
-
-def _signs(vectors: np.ndarray) -> np.ndarray:
-    """Return the signs that make the largest entry of each column positive."""
-    if not vectors.size:
-        return np.ones(vectors.shape[1])
-    peaks = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
-    return np.where(peaks < 0.0, -1.0, 1.0)
 
 
 def _padded(A: np.ndarray, missing: int) -> np.ndarray:

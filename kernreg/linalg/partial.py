@@ -29,6 +29,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernreg.config import memory_budget
 from kernreg.errors import AsymmetryError, DataError, ParameterError
+from kernreg.linalg.basis import peak_signs
 from kernreg.linalg.centring import asymmetry
 from kernreg.linalg.counting import Products
 from kernreg.linalg.external import arpack_eigenpairs, arpack_triplets, lobpcg_eigenpairs
@@ -172,7 +173,7 @@ def eigenpairs(
     if found is None:
         found = _dense(matrix, k, order, overwrite)
     report = _report(chosen, matrix, k, found, fixed, settings, note)
-    signs = _signs(found.vectors)
+    signs = peak_signs(found.vectors)
     kept = matrix.dtype
     return (found.values / matrix.factor).astype(kept), (found.vectors * signs).astype(kept), report
 
@@ -245,7 +246,7 @@ def singular_triplets(
         found = _dense_triplets(matrix, k)
     assert found.left is not None
     report = _report(chosen, matrix, k, found, fixed, settings, note)
-    signs = _signs(found.left)
+    signs = peak_signs(found.left)
     U, V = found.left * signs, found.vectors * signs
     kept = matrix.dtype
     return U.astype(kept), (found.values / matrix.factor).astype(kept), V.astype(kept), report
@@ -352,12 +353,6 @@ def _swapped(found: Found) -> Found:
 def _relative(rest: np.ndarray, values: np.ndarray) -> float:
     scale = float(np.abs(values).max(initial=0.0))
     return float(np.linalg.norm(rest, axis=0).max(initial=0.0)) / scale if scale > 0.0 else 0.0
-
-
-def _signs(vectors: np.ndarray) -> np.ndarray:
-    """Return the signs that make the largest entry of each column positive."""
-    peaks = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
-    return np.where(peaks < 0.0, -1.0, 1.0)
 
 
 def _report(

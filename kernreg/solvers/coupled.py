@@ -24,7 +24,7 @@ from kernreg.linalg.counting import NotFiniteError, is_finite
 from kernreg.linalg.landmarks import generator
 from kernreg.linalg.partial import PartialReport, eigenpairs, singular_triplets
 from kernreg.linalg.two_sided import TwoSidedOperator, centre_both_sides, without_mean
-from kernreg.solvers.decomposing import shown
+from kernreg.solvers.decomposing import shown, where_not_finite
 from kernreg.solvers.samples import input_kind
 
 SVD_SOLVERS = ("auto", "dense", "krylov", "arpack", "randomized", "operator")
@@ -68,7 +68,7 @@ def decompose(
             else:
                 found, size = _in_memory(kernel(X, Z).astype(np.float64, copy=False), r, center, svd_solver, options)
     except NotFiniteError:
-        raise _not_finite(kernel, X, Z) from None
+        raise where_not_finite(kernel, X, Z) from None
     shape = len(found.left), len(found.right)
     if not found.values[0] > 10.0 * np.finfo(kernel_dtype(X, Z)).eps * size * np.sqrt(shape[0] * shape[1]):
         raise DataError(_nothing(kernel, size, center))
@@ -142,23 +142,6 @@ def _form(operator: LinearOperator) -> str:
 def _double(samples: Any) -> Any:
     # Sparse samples are small next to G: in float64 their products cost what they store, and are exact.
     return samples.astype(np.float64) if is_sparse(samples) and samples.dtype == np.float32 else samples
-
-
-def _not_finite(kernel: Kernel, X: Any, Z: Any) -> DataError:
-    """Return the error that names a pair of samples at which the kernel is not finite."""
-    for rows, block in kernel.blocks(X, Z):
-        bad = np.argwhere(~np.isfinite(block))
-        if len(bad):
-            i, j = int(bad[0, 0]), int(bad[0, 1])
-            return DataError(
-                f"the kernel {kernel.name!r} is {block[i, j]} between sample {rows.start + i} of the left and sample "
-                f"{j} of the right side; a kernel is finite on its training samples. Check its parameters and the "
-                "range of the features"
-            )
-    return DataError(
-        f"products with the matrix of kernel {kernel.name!r} are not finite, though its values are: they are too large "
-        "to be added up"
-    )
 
 
 def kernel_dtype(X: Any, Z: Any) -> np.dtype:

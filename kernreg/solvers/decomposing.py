@@ -49,12 +49,6 @@ def refuse_asymmetry_of_some(kernel: Kernel, X: Any, who: str) -> None:
     refuse_asymmetry(kernel, kernel(some, some), who)
 
 
-def turned(scores: np.ndarray) -> np.ndarray:
-    """Return the signs that make the largest score of each component positive."""
-    peaks = scores[np.abs(scores).argmax(axis=0), np.arange(scores.shape[1])]
-    return np.where(peaks < 0.0, -1.0, 1.0)
-
-
 @contextmanager
 def shown(label: str) -> Iterator[Callable[[int, float], None]]:
     """Yield a callback ``(step, residual / tol)`` that shows how many digits of the residual are done."""
@@ -69,15 +63,17 @@ def shown(label: str) -> Iterator[Callable[[int, float], None]]:
         yield watch
 
 
-def where_not_finite(kernel: Kernel, X: Any) -> DataError:
-    """Return the error that names a pair of samples at which the kernel is not finite."""
-    for rows, block in kernel.blocks(X):
+def where_not_finite(kernel: Kernel, X: Any, Z: Any = None) -> DataError:
+    """Return the error that names a pair of samples, of one set or of two, at which the kernel is not finite."""
+    for rows, block in kernel.blocks(X, Z):
         bad = np.argwhere(~np.isfinite(block))
         if len(bad):
             i, j = int(bad[0, 0]), int(bad[0, 1])
+            i += rows.start
+            pair = f"samples {i} and {j}" if Z is None else f"sample {i} of the left and sample {j} of the right side"
             return DataError(
-                f"the kernel {kernel.name!r} is {block[i, j]} between samples {rows.start + i} and {j}; a kernel is "
-                "finite on its training samples. Check its parameters and the range of the features"
+                f"the kernel {kernel.name!r} is {block[i - rows.start, j]} between {pair}; a kernel is finite on its "
+                "training samples. Check its parameters and the range of the features"
             )
     return DataError(
         f"products with the matrix of kernel {kernel.name!r} are not finite, though its values are: they are too large "

@@ -35,6 +35,7 @@ from kernreg.config import memory_budget
 from kernreg.engine.products import GROUPS, PARTIAL_BYTES
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import as_kernel
+from kernreg.linalg.basis import peak_signs
 from kernreg.linalg.counting import NotFiniteError
 from kernreg.linalg.partial import ORDERS, PartialReport
 from kernreg.linalg.principal import Components, principal_components
@@ -42,7 +43,6 @@ from kernreg.solvers.decomposing import (
     refuse_asymmetry,
     refuse_asymmetry_of_some,
     shown,
-    turned,
     weighted,
     where_not_finite,
 )
@@ -269,7 +269,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         scale = None if weights is None else np.sqrt(weights)[:, None]
         if scale is not None:
             scores = scores / scale
-            flips = turned(scores)
+            flips = peak_signs(scores)
             vectors, scores, mean = vectors * flips, scores * flips, mean * flips
         A = vectors * divided
         self.eigenvalues_ = np.where(present, values, 0.0).astype(dtype)
