@@ -213,11 +213,12 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
         self.scaling_ = "bipartite" if self.scaling == "bipartite" or (self.scaling == "auto" and counts) else "none"
         if self.scaling_ == "bipartite":
             self._column_weights = _inverse_roots(A, axis=0)
+        self._unit = 1.0 if self.lengths == "none" else _unit(entries)
         return self._scaled(A)
 
     def _scaled(self, A: Any) -> Any:
         if self.scaling_ == "none":
-            return A
+            return A if self._unit == 1.0 else _divided(A, self._unit)
         if (A.data if is_sparse(A) else A).min(initial=0.0) < 0.0:
             raise DataError("X has negative entries, and the training matrix had none (scaling='bipartite')")
         rows, columns = _inverse_roots(A, axis=1), self._column_weights.astype(A.dtype)
@@ -294,6 +295,13 @@ def _inverse_roots(A: Any, axis: int) -> np.ndarray:
     """Return 1/√ of the sums along an axis, and 0 for 0: what is empty stays empty."""
     sums = np.asarray(A.sum(axis=axis), dtype=np.float64).ravel()
     return np.divide(1.0, np.sqrt(sums), out=np.zeros_like(sums), where=sums > 0.0).astype(A.dtype)
+
+
+def _unit(entries: np.ndarray) -> float:
+    """Return what brings values whose products leave the range of numbers into it, else 1: lengths undo it."""
+    largest = float(np.abs(entries).max(initial=0.0))
+    safe = float(np.finfo(entries.dtype).max) ** 0.25
+    return 1.0 if largest == 0.0 or 1.0 / safe < largest < safe else float(2.0 ** np.round(np.log2(largest)))
 
 
 def _mean_length(samples: Any) -> float:

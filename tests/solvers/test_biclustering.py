@@ -180,6 +180,16 @@ def test_counts_are_scaled_and_weights_are_not():
     assert found == ["bipartite", "none", "none", "bipartite"]
 
 
+@pytest.mark.parametrize("lengths", ["both", "projected"])
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_the_unit_of_the_entries_does_not_matter(planted, lengths, scale):
+    A = planted[0].toarray() if sp.issparse(planted[0]) else planted[0]
+    model, other = (KernelBiclustering(3, scaling="none", lengths=lengths).fit(c * A) for c in (1.0, scale))
+    np.testing.assert_array_equal(model.row_labels_, other.row_labels_)
+    np.testing.assert_array_equal(model.column_labels_, other.column_labels_)
+    np.testing.assert_array_equal(other.predict(scale * A[:20]), model.predict(A[:20]))
+
+
 def test_negative_entries_cannot_be_scaled():
     A = np.random.default_rng(0).normal(size=(20, 10))
     with pytest.raises(DataError, match=r"Negative values.*Use scaling='none'"):
