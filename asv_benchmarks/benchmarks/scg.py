@@ -173,7 +173,7 @@ class Adult:
 
     def setup(self, name):
         self.X, self.known = adult()
-        learner(name).fit(self.X[:600], np.arange(len(self.X[:600])) % 2)  # compiles
+        learner(name).fit(self.X[:600], np.arange(len(self.known[:600])) % 2)  # compiles
 
     def track_seconds(self, name):
         with threads(2):

@@ -247,7 +247,7 @@ def smoothest(
         # Components that are alike repeat each other's eigenvalues, and a block finds as many copies as it has columns.
         block = max(_BLOCK, min(2 * graph.n_connected + 4, _WIDEST))
         # Thousands of products with few columns: threads of BLAS gain little on them, and on a machine with other work
-        # each waits for the other to be scheduled. Adult a6a took 5 s with one thread and up to 86 s with two.
+        # each waits for the other to be scheduled: Adult a6a under load took 9 s with one thread, 47 and 86 s with two.
         with single_threaded_blas():
             values, vectors, report = eigenpairs(
                 operator, count, method=method, tol=tol, definite=True, block=block, **settings
