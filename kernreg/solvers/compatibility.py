@@ -10,6 +10,8 @@ k is the dimension of the shorter one:
 ``a1``        The k principal directions of X, C = argmin ‖X - X C Cᵀ‖ (not centred, as in the paper). Directions
               beyond the rank of X are zero; the largest entry of each other one is positive, because a nonlinear
               kernel does see the sign.
+              They come in the order of the singular values; C R of any rotation R would do as well, and a nonlinear
+              kernel sees R, too. `kernreg.solvers.biclustering` takes the one that turns columns towards rows.
 ``a2``        Independent Gaussian entries of variance 1/k, which keep lengths on average. (The paper leaves out the
               variance; with one side projected that is not a matter of the bandwidth alone.)
 ``a3``        Learned for a downstream task: `kernreg.solvers.learned_compatibility`. It starts at ``a1``.
