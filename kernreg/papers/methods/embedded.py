@@ -41,7 +41,7 @@ def embed_and_classify(
     ----------
     split : Split
         ``options["components"]`` where a graph is too large for the number asked for.
-    embedding : {"pca", "kpca", "svd", "ksvd"} or sequence of them
+    embedding : {"pca", "kpca", "svd", "ksvd", "symmetric"} or sequence of them
         Of several embeddings, widths and kernels the best by leave-one-out is taken for classification, and the one
         with the smallest ℓ1 for reconstruction.
     components : int
@@ -87,7 +87,9 @@ def _classifiers(kernels: Sequence[str]) -> list[str]:
 
 def embed(graph: Any, kind: str, components: int, width: float, measure: str) -> dict[str, Any]:
     """Return the features of all nodes, of mean length (root of the mean square) one, and the error of the graph."""
-    A, B = graph_samples(graph.T)  # rows are cited nodes, as in the authors' matrices
+    # Rows are cited nodes, and each node has an edge to itself, as in the authors' matrices. Without these edges a node
+    # that is never cited has nothing that tells it from others, and one side alone cannot do what the paper prints.
+    A, B = graph_samples(graph.T, self_loops=True)
     key = (kind, components, width, measure, A.shape, A.indices.tobytes(), A.indptr.tobytes())
     if key not in _MADE:
         left, right, values = decompose(A, B, kind, components, width)
@@ -100,13 +102,17 @@ def embed(graph: Any, kind: str, components: int, width: float, measure: str) ->
 
 
 def _reconstruction(A: sp.csr_array, left: Any, right: Any, values: Any, measure: str) -> tuple[float, float]:
-    """Return ℓ1 and ℓ2 of the difference between a graph and what its embedding says of it."""
+    """Return ℓ1 and ℓ2 of the difference between a graph, edges from a node to itself left out, and what its embedding
+    says of it.
+    """
+    A = sp.csr_array(A - sp.diags_array(A.diagonal()))
+    A.eliminate_zeros()
     if measure == "inner":
         sources, targets = left * values, left * values if right is None else right * values
-        rebuilt = reconstruct_graph(sources, targets, A, measure="inner", self_loops=True)
+        rebuilt = reconstruct_graph(sources, targets, A, measure="inner")
     elif measure == "near":
         both = left if right is None else np.hstack([left, right])
-        rebuilt = reconstruct_graph(both, both, A, self_loops=True)
+        rebuilt = reconstruct_graph(both, both, A)
     else:
         raise ParameterError(f"measure={measure!r} is not accepted; give 'near' or 'inner'")
     return induced_norms(A - rebuilt)
@@ -127,13 +133,10 @@ def decompose(
         scores = KernelPCA("linear" if kind == "pca" else rbf(sigma=sigma), r).fit_transform(X)
         lengths = np.linalg.norm(scores, axis=0)
         return scores / np.where(lengths > 0.0, lengths, 1.0), None, lengths
-    if kind == "svd":
-        if small:
-            U, s, Vt = np.linalg.svd(X)
-            return U[:, :r], Vt[:r].T, s[:r]
-        found: Any = linear_svd(A, r)
-        return found.left, found.right, found.values
+    if kind in ("svd", "symmetric"):
+        found: Any = linear_svd(X if kind == "svd" else X + Z, r)
+        return found.left, found.right if kind == "svd" else None, found.values
     if kind == "ksvd":
         model = KernelSVD(sne(sigma=sigma), r, scale=False, svd_solver="dense" if small else "auto").fit((X, Z))
         return model.left_vectors_, model.right_vectors_, model.singular_values_
-    raise ParameterError(f"embedding={kind!r} is not accepted; give 'pca', 'kpca', 'svd' or 'ksvd'")
+    raise ParameterError(f"embedding={kind!r} is not accepted; give 'pca', 'kpca', 'svd', 'ksvd' or 'symmetric'")
