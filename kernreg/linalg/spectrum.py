@@ -24,11 +24,18 @@ DAMP_INSTEAD = " on_pole='damp' takes the Tikhonov solution instead."
 
 
 def _dominant_border(kernel: CentredKernel) -> np.ndarray:
-    """Return K̃ with u raised to the top of the spectrum, in K̃'s own memory."""
-    K = kernel.matrix
+    """Return K̃ with u raised to the top of the spectrum, in K̃'s own memory.
+
+    K̃ is centred once more before: what centring leaves along u is a rounding error of K, and where K hardly varies (a
+    saturated tanh) that is much of what is left of K̃. The dropped eigenvector would then not be u.
+    """
+    K, u = kernel.matrix, kernel.border
+    right, left = K @ u, u @ K
+    linalg.blas.dger(-1.0, u, right - float(u @ right) * u, a=K.T, overwrite_a=1)
+    linalg.blas.dger(-1.0, left, u, a=K.T, overwrite_a=1)
     one, infinity = induced_norms(K)
     bound = min(float(np.sqrt(one * infinity)), float(np.linalg.norm(K)))
-    linalg.blas.dger(2.0 * bound if bound > 0.0 else 1.0, kernel.border, kernel.border, a=K.T, overwrite_a=1)
+    linalg.blas.dger(2.0 * bound if bound > 0.0 else 1.0, u, u, a=K.T, overwrite_a=1)
     return K
 
 

@@ -5,7 +5,6 @@ A concrete solver says which system it solves, how targets are encoded, and how 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -18,6 +17,7 @@ from sklearn.utils.validation import validate_data
 from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.kernels import Kernel, as_kernel
 from kernreg.linalg import SolveReport, asymmetry
+from kernreg.solvers.advice import advise
 from kernreg.solvers.choosing import choose, leave_one_out
 from kernreg.solvers.labels import Problem
 from kernreg.solvers.large import fit_large
@@ -247,14 +247,14 @@ class DualSolver(KernelParameters):
         self.n_iter_ = max(1, getattr(report, "iterations", 1))
         cancelled = max(solution.cancelled for solution in solutions)
         if report.strategy == "exact" and report.residual > _RESIDUAL_WORTH_A_WARNING and not report.damped:
-            warnings.warn(
+            advise(
                 f"the system is ill-conditioned (condition about {report.condition:.2g}): the relative residual is "
                 f"{report.residual:.2g} at gamma={report.gamma:g}. A smaller gamma regularises more",
                 LinAlgWarning,
                 stacklevel=4,
             )
         elif cancelled > _RESIDUAL_WORTH_A_WARNING:
-            warnings.warn(
+            advise(
                 f"gamma={report.gamma:g} is so large for this kernel that coefficients cancel in every decision value, "
                 f"which leaves a relative error of about {cancelled:.2g}. A smaller gamma regularises more",
                 LinAlgWarning,

@@ -15,6 +15,7 @@ from kernreg.config import memory_budget
 from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
 from kernreg.errors import AsymmetryError, ParameterError
 from kernreg.registry import get_registry, parse_spec
+from kernreg.solvers.advice import collecting
 from kernreg.solvers.parameters import check_gamma
 from kernreg.solvers.progress import progress
 
@@ -30,7 +31,8 @@ class TuneResult:
     ----------
     table : pandas.DataFrame or list of dict
         One row for each combination tried, in the order tried: its parameters, the leave-one-out ``score`` and
-        ``squared_error``. A γ at a pole has the score -inf; a combination that failed has ``error`` set.
+        ``squared_error``. A γ at a pole has the score -inf; a combination that failed has ``error`` set, one whose
+        fit was not accurate ``warning``. Only the fit that is kept warns aloud.
     best_params : dict
     best_score : float
         The best leave-one-out score (accuracy, or R²).
@@ -82,7 +84,7 @@ def tune(solver: Any, grid: Mapping[str, Iterable[Any]], X: Any, y: Any, *, samp
 
         def attempt(number: int) -> None:
             try:
-                with sklearn.config_context(**settings):
+                with sklearn.config_context(**settings), collecting() as heard:
                     candidate = clone(solver).set_params(**combinations[number], gamma=gammas)
                     path = candidate.fit(X, y, sample_weight=sample_weight).loo_path_
             # Every γ at a pole, a kernel parameter out of its domain or of another kernel, an asymmetric kernel.
@@ -95,6 +97,9 @@ def tune(solver: Any, grid: Mapping[str, Iterable[Any]], X: Any, y: Any, *, samp
                     {**combinations[number], "gamma": float(g), "score": float(score), "squared_error": float(square)}
                     for g, score, square in zip(path["gamma"], path["score"], path["squared_error"], strict=True)
                 ]
+                for row in found[number]:  # what it says is about the γ that is best for this combination
+                    if heard and row["gamma"] == candidate.gamma_:
+                        row["warning"] = heard[0]
             report(sum(map(bool, found)))
 
         _run(attempt, len(combinations), solver, y)

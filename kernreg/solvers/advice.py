@@ -1,0 +1,36 @@
+"""Warnings about a fit, which a search over many fits collects instead: only the fit it keeps is worth a warning."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_collected: ContextVar[list[str] | None] = ContextVar("collected", default=None)
+
+
+def advise(message: str, category: type[Warning], *, stacklevel: int) -> None:
+    """Warn, or add to what is being collected in this thread."""
+    collected = _collected.get()
+    if collected is None:
+        warnings.warn(message, category, stacklevel=stacklevel + 1)
+    else:
+        collected.append(message)
+
+
+@contextmanager
+def collecting() -> Iterator[list[str]]:
+    """Collect what `advise` has to say, in this thread.
+
+    >>> with collecting() as heard:
+    ...     advise("a smaller gamma is better", UserWarning, stacklevel=1)
+    >>> heard
+    ['a smaller gamma is better']
+    """
+    heard: list[str] = []
+    token = _collected.set(heard)
+    try:
+        yield heard
+    finally:
+        _collected.reset(token)
