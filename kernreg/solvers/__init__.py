@@ -16,6 +16,7 @@
     kernel_learner.py    what kernel learners share
     side_information.py  what labels, pairs or a matrix say about pairs of samples: for kernel learners
     label_codes.py       labels of any type, some of them missing
+    advice.py      warnings about a fit, which a search collects
     tuning.py      tune: kernel parameters and γ by exact leave-one-out
     prediction.py  classifiers and regressors on top of
     base.py        what the dual solvers share, with
