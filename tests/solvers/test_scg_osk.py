@@ -431,3 +431,17 @@ def test_extension_does_not_depend_on_how_samples_are_stored(data, fitted_on):
     kernel = SCGOSK().fit(held, known).kernel_
     np.testing.assert_allclose(kernel(other), kernel(held), atol=1e-12)
     np.testing.assert_allclose(kernel(X + 0.1, X), kernel(sp.csr_array(X + 0.1), sp.csr_array(X)), atol=1e-12)
+
+
+def test_parts_for_other_learners_are_public(data):
+    X, _, known = data
+    graph = kr.solvers.neighbour_graph(X, 5)
+    assert (graph.count(None), graph.count(None, default=7), graph.count(9)) == (59, 7, 9)
+    assert graph.note == ""
+    assert "2 connected" in kr.solvers.given_graph(np.kron(np.eye(2), np.ones((3, 3))), 6).note
+    with pytest.raises(ParameterError, match="1 to 59 eigenvectors"):
+        graph.count(60)
+    values, vectors, _ = kr.solvers.smoothest(graph, 20)
+    learner = SCGOSK(n_components=20, method="vertex").fit(X, known)
+    kernel = graph.kernel(X, vectors, learner.weights_, 1.0 - values)
+    np.testing.assert_allclose(kernel(X + 0.1, X), learner.kernel_(X + 0.1, X), atol=1e-12)
