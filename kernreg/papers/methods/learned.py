@@ -116,7 +116,7 @@ def _chosen(
         for values in ParameterGrid(dict(candidate["grid"])):
             try:
                 hits = np.mean([_hits(learner, values, X, y, C, normalise, *part) for part in cut], axis=0)
-            except KernregError as error:
+            except (KernregError, ValueError) as error:  # the latter from libsvm, of kernels beyond double precision
                 skipped.append(f"{learner} {values}: {error}")
                 continue
             place = int(hits.argmax())
