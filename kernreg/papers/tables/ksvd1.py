@@ -128,6 +128,6 @@ TABLE = Table(
         "Reconstruction: node v gets edges to the k_v other nodes nearest in Euclidean distance of the singular "
         "vectors of both sides, k_v its out-degree in A. The paper says no more than 'closest'. ℓ1 and ℓ2 are "
         "induced norms of the difference. SVD and KPCA are then near the paper on Cora, KSVD is not. Tried without "
-        "success for KSVD: vectors and scores, one side and both, cosine and inner products, σ from 0.3 to 10 times ours.",
+        "success for KSVD: vectors, scores, one side, both, cosines, inner products, σ from 0.3 to 10 times ours.",
     ),
 )
