@@ -117,7 +117,7 @@ def decompositions() -> Iterator[Claim]:
         svd = "scikit-learn randomized_svd"
         yield Claim(area, work, f"ksvd.Graphs.track_speedup_{track}", svd, ("scikit-learn",), bar, parameters=which)
     dense = "nystrom.DenseSamples.track_"
-    for kind in ("clusters", "manifold", "cloud"):
+    for kind in ("clusters", "manifold"):
         work, which = f"nystrom, n = 20000, d = 50, sne, {kind}", (repr(kind),)
         svd = "scikit-learn randomized_svd of kernreg's matrix"
         speedup = f"{dense}speedup_over_randomized_svd"
