@@ -137,7 +137,8 @@ def profile(summary: Summary) -> str:
         )
     counts = {entry.trials for part in summary.entries.values() for entry in part.values() if entry.trials}
     ran = f" Trials run here: {min(counts)} to {max(counts)}." if counts and counts != {table.trials} else ""
-    return f"{table.trials} trials, one where the split is official.{ran}"
+    official = "as many" if table.official_trials >= table.trials else "one"
+    return f"{table.trials} trials, {official} where the split is official.{ran}"
 
 
 def verdict(summary: Summary) -> str:

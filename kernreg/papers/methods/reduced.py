@@ -6,6 +6,7 @@ Everything is chosen on training samples, by cross-validation or by leave-one-ou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,9 @@ from kernreg import make_kernel
 from kernreg.errors import KernregError, ParameterError
 from kernreg.papers.description import Outcome
 from kernreg.papers.methods.crossed import targets
-from kernreg.papers.methods.tuned import tune_one
+from kernreg.papers.methods.tuned import best_of, tune_one
 from kernreg.papers.splitting import Split
-from kernreg.solvers import LSSVC, KernelPCA
+from kernreg.solvers import KernelPCA
 
 #: Training samples that choose parameters, where there are more.
 CHOOSING = 400
@@ -74,44 +75,50 @@ def reduce_and_classify(
 
 
 def reduce_and_chain(
-    split: Split, *, candidates: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
+    split: Split,
+    *,
+    candidates: Sequence[Mapping[str, Any]],
+    first: Mapping[str, Any],
+    after: Sequence[Mapping[str, Any]],
 ) -> Outcome:
-    """Kernel PCA to as many components, then LS-SVM with a kernel on them, both kernels by exact leave-one-out.
+    """Kernel PCA to as many components, then several LS-SVM on them, merged as `best_of` does.
 
-    The components are those of all samples that choose, the one left out included: they do not know its label.
+    The kernel of the kernel PCA is the one whose components give one LS-SVM the least squared error of leave-one-out
+    decisions. Components are those of all samples that choose, the one left out included: they do not know its label.
 
     Parameters
     ----------
     split : Split
     candidates : sequence of mapping
         Kernels of the kernel PCA, as for `reduce_and_classify`.
+    first : mapping
+        Kernel of the LS-SVM that chooses among them, in the same form.
     after : sequence of mapping
-        Kernels of the LS-SVM, in the same form. Components are divided by their root mean square norm.
+        Kernels of the LS-SVM that are merged, in the same form. Components are divided by their root mean square norm.
     """
     d = split.X_train.shape[1]
     r = max(1, round(split.options["ratio"] * d))
     some = np.random.default_rng(split.seed).permutation(len(split.y_train))[: 2 * CHOOSING]
     X, y = split.X_train[some], split.y_train[some]
-    best: tuple[Any, Any] | None = None
+    best: tuple[float, Any] | None = None
     skipped = []
     for kernel in _kernels(candidates, d):
-        for candidate in after:
-            try:
-                components = KernelPCA(kernel, min(r, len(X))).fit_transform(X)
-                found = tune_one(_scaled(components, components)[0], targets(y), candidate)
-            except KernregError as error:
-                skipped.append(f"{kernel}: {error}")
-                continue
-            if best is None or found.error < best[1].error:
-                best = kernel, found
+        try:
+            components = KernelPCA(kernel, min(r, len(X))).fit_transform(X)
+            error = tune_one(_scaled(components, components)[0], targets(y), first).error
+        except KernregError as problem:
+            skipped.append(f"{kernel}: {problem}")
+            continue
+        if best is None or error < best[0]:
+            best = error, kernel
     if best is None:
         raise ParameterError(f"no kernel could be fitted: {'; '.join(skipped)}")
-    kernel, found = best
+    error, kernel = best
     pca = KernelPCA(kernel, r).fit(split.X_train)
     train, test = _scaled(pca.transform(split.X_train), pca.transform(split.X_test))
-    predicted = LSSVC(kernel=found.kernel, gamma=found.gamma).fit(train, split.y_train).predict(test)
-    chosen = {"kernel": str(kernel), "then": str(found.kernel), "gamma": found.gamma, "loo_squared_error": found.error}
-    return Outcome(predicted, {**chosen, "components": r, "skipped": skipped})
+    found = best_of(replace(split, X_train=train, X_test=test), candidates=after, folds=10)
+    chosen = {"kernel": str(kernel), "components": r, "loo_squared_error": error, "then": dict(found.chosen)}
+    return Outcome(found.predicted, {**chosen, "skipped": skipped})
 
 
 def _kernels(candidates: Sequence[Mapping[str, Any]], d: int) -> list[Any]:
