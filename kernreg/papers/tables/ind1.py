@@ -131,8 +131,8 @@ TABLE = Table(
         "γ of TL1 is chosen below the first pole, where the system is positive definite.",
         "The paper prints no grids and no deviations; grids here are ours.",
         "Far from the paper: fertility (12 of 100 samples are of the smaller class, and 50 choose) and monk2, where "
-        "most columns are higher here. Exact leave-one-out and γ beyond the first pole were tried; the latter spoils TL1 on "
-        "monk3 (.903).",
+        "most columns are higher here. Exact leave-one-out and γ beyond the first pole were tried; the latter spoils "
+        "TL1 on monk3 (.903).",
         "Test samples are scaled by the range of the training samples and may leave [0, 1].",
     ),
 )
