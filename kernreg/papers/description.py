@@ -115,6 +115,8 @@ class Method:
         Whether the column is not the paper's.
     note : str
         What differs from the paper in this column.
+    too_large : sequence of str
+        Rows whose data are too large for the method: they are left out of the full run, and run in the quick profile.
     requires : str
         A module of a plugin without which the column cannot be run; it is then reported as such.
     """
@@ -127,6 +129,7 @@ class Method:
     ours: bool = False
     note: str = ""
     requires: str = ""
+    too_large: Sequence[str] = ()
 
     @property
     def is_installed(self) -> bool:
@@ -209,6 +212,10 @@ class Table:
         for names in (rows, methods):
             if len(set(names)) != len(names):
                 raise ParameterError(f"{self.name} has two rows or methods of one name among {', '.join(names)}")
+        for column in self.methods:
+            for name in column.too_large:
+                if name not in rows:
+                    raise ParameterError(f"{self.name} has no row {name!r} that {column.name} could leave out")
         for measure, numbers in self.reported.items():
             for row, method in numbers:
                 if measure not in self.measures or row not in rows or method not in methods:

@@ -125,6 +125,8 @@ def run(
             for method in table.methods:
                 if method.name in absent or (methods and method.name not in methods):
                     continue
+                if row.name in method.too_large and not quick:
+                    continue
                 path = cell_path(folder, quick, table.name, row.name, method.name, trial)
                 if is_done(read_cell(path), made_with(table, row.name, method.name, trial, quick)):
                     kept += 1

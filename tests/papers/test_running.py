@@ -160,3 +160,12 @@ def test_warnings_are_part_of_the_result(folder, tmp_path):
     assert run(table, tmp_path, data=folder).made == 1
     cell = read_cell(cell_path(tmp_path, False, "warning", "blobs", "m", 0))
     assert cell["warnings"] == ["UserWarning: ill-conditioned"]
+
+
+def test_rows_that_are_too_large_for_a_method_are_left_out_of_the_full_run(tmp_path, table, folder):
+    near, one = table.methods
+    small = dataclasses.replace(table, methods=(dataclasses.replace(near, too_large=("blobs",)), one))
+    assert run(small, tmp_path, data=folder, trials=1, rows=("blobs",)).made == 1
+    assert run(small, tmp_path, data=folder, trials=1, rows=("blobs",), quick=True).made == 2
+    with pytest.raises(ParameterError, match="absent-row"):
+        dataclasses.replace(table, methods=(dataclasses.replace(near, too_large=("absent-row",)), one))
