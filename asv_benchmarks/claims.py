@@ -139,6 +139,9 @@ def learned_kernels() -> Iterator[Claim]:
     printed = "scg.PrintedFormula.track_"
     peer = "numpy, the printed (K0⁻¹ + γS)⁻¹"
     yield Claim(area, "scg-ldk fit, n = 2000", f"{printed}against_numpy", peer, ("numpy",), 1.0)
+    bregman = "metric.ClosedForm.track_scg_ldk_against_bregman"
+    peer, which = "LDK of kernreg-metric, 10⁴ pairs by Bregman projections", ("10000",)
+    yield Claim(area, "scg-ldk fit, n = 400", bregman, peer, ("kernreg-metric",), 5.0, parameters=which)
     equation = "the equation it solves, K0 numerically singular"
     singular = f"{printed}residual_where_singular"
     yield Claim(area, "scg-ldk, n = 2000", singular, equation, (), 1e-8, True, unit="relative residual")

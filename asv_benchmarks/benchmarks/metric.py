@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .peers import TINY, size
+from kernreg.solvers import SCGLDK
+
+from .peers import TINY, best_times, size, threads
 
 
 def labelled_samples(n: int, d: int = 10):
@@ -39,6 +41,28 @@ class Bregman:
 
     def track_sweeps(self, constraints):
         return self.learner.fit(self.X, self.y).n_iter_
+
+
+class ClosedForm:
+    """SCG-LDK, in closed form, against LDK by Bregman projections over a part of the same pairs."""
+
+    params = ([1000, 10_000],)
+    param_names = ("constraints",)
+    unit = "times faster"
+
+    def setup(self, constraints):
+        self.X, self.y = labelled_samples(size(400))
+        self.bregman = learners().LDK(kernel="rbf(sigma=4.0)", n_constraints=100 if TINY else constraints, tol=1e-3)
+        self.closed = SCGLDK("rbf(sigma=4.0)", 1.0)
+        self.bregman.fit(self.X[:20], self.y[:20])
+        self.closed.fit(self.X[:20], self.y[:20])
+
+    def track_scg_ldk_against_bregman(self, constraints):
+        with threads(2):
+            closed, bregman = best_times(
+                [lambda: self.closed.fit(self.X, self.y), lambda: self.bregman.fit(self.X, self.y)]
+            )
+        return bregman / closed
 
 
 class Spectral:
