@@ -48,9 +48,7 @@ docs: $(VENV)/.extra-docs
 
 # PROFILE is quick (the claims and the series of the page) or full (every benchmark, as often as asv likes).
 bench: $(VENV)/.extra-bench
-	cd asv_benchmarks && $(abspath $(BIN))/python -m asv machine --yes
-	cd asv_benchmarks && $(abspath $(BIN))/python -m asv run --python=same --set-commit-hash=$$(git rev-parse HEAD) \
-	  $$(cd .. && $(abspath $(BIN))/python -m asv_benchmarks.profile $(PROFILE)) $(ASV_ARGS)
+	$(BIN)/python -m asv_benchmarks.profile $(PROFILE) $(ASV_ARGS)
 	$(BIN)/python -m asv_benchmarks.page docs/benchmarks
 
 # Every commit there are results of: asv's own pages, and one that loads nothing from the internet.

@@ -1,21 +1,33 @@
-"""Print the arguments of ``asv run`` for a profile: quick or full."""
+"""Run asv with a profile, in this interpreter's environment.
+
+    python -m asv_benchmarks.profile quick     what the page needs, in a few minutes
+    python -m asv_benchmarks.profile full      every benchmark with every parameter
+
+Further arguments go to ``asv run``.
+"""
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from pathlib import Path
 
 from asv_benchmarks.claims import quick
 
-PROFILES = {"quick": lambda: f"--quick --bench {quick()}", "full": lambda: ""}
+PROFILES = {"quick": ["--quick", "--bench", quick()], "full": []}
 
 
-def main() -> None:
-    """Read the name of a profile and print its arguments."""
-    name = sys.argv[1] if len(sys.argv) > 1 else "quick"
+def main() -> int:
+    """Read the name of a profile and run it."""
+    name, *further = sys.argv[1:] or ["quick"]
     if name not in PROFILES:
         raise SystemExit(f"there is no profile {name!r}; there are {', '.join(PROFILES)}")
-    print(PROFILES[name]())
+    here, asv = Path(__file__).parent, [sys.executable, "-m", "asv"]
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, check=True, capture_output=True, text=True).stdout
+    subprocess.run([*asv, "machine", "--yes"], cwd=here, check=True)
+    run = [*asv, "run", "--python=same", f"--set-commit-hash={commit.strip()}", *PROFILES[name], *further]
+    return subprocess.run(run, cwd=here).returncode
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -17,6 +17,7 @@ import numpy as np
 
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
+from kernreg.engine.memory import empty
 
 SHARE = 0.25  # of the memory budget may be kept
 
@@ -45,13 +46,20 @@ class MatrixStore:
         if found is not None:
             self.reused += 1
             self._held.move_to_end(key)
-            return found.copy()
+            return _copied(found)
         self.evaluated += 1
         K = evaluate()
-        self._held[key] = K.copy()
+        self._held[key] = _copied(K)
         while sum(held.nbytes for held in self._held.values()) > self._limit:
             self._held.popitem(last=False)
         return K
+
+
+def _copied(K: np.ndarray) -> np.ndarray:
+    """Return a copy in recycled memory: fresh pages would cost as much as evaluating a cheap kernel."""
+    copy = empty(K.shape, K.dtype)
+    np.copyto(copy, K)
+    return copy
 
 
 def digest(X: Any) -> bytes:
