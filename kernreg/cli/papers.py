@@ -57,7 +57,7 @@ def list_tables(data: Path | None, as_json: bool) -> None:
         return
     from rich.table import Table as Printed
 
-    printed = Printed("name", "what", "rows", "with data", "methods", "trials")
+    printed = Printed("name", "what", "rows", "with data", "methods", "trials", box=None, pad_edge=False)
     for row in rows:
         shown = (row[key] for key in ("name", "title", "rows", "with_data", "methods", "trials"))
         printed.add_row(*("" if value is None else str(value) for value in shown))
