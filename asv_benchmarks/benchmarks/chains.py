@@ -63,17 +63,23 @@ class SharedMatrix:
         self.y = np.random.default_rng(0).integers(2, size=len(self.X))
         solvers = [f"ls-svm(gamma={2.0**i})" for i in range(branches)]
         self.made = kr.make_chain(kr.parallel(*solvers), "average", kernel=kernel)
-        self.one = kr.make_solver(solvers[0], kernel=kernel)
+        self.each = [kr.make_solver(solver, kernel=kernel) for solver in solvers]
         with threads(2):
-            self.made.fit(self.X, self.y)
+            np.testing.assert_allclose(self.chain(), self.one_by_one(), rtol=1e-8, atol=1e-10)
+
+    def chain(self):
+        return self.made.fit(self.X, self.y).decision_function(self.X[:10])
+
+    def one_by_one(self):
+        return np.mean([solver.fit(self.X, self.y).decision_function(self.X[:10]) for solver in self.each], axis=0)
 
     def time_fit(self, branches):
         self.made.fit(self.X, self.y)
 
-    def track_branches_over_one_solver(self, branches):
+    def track_chain_over_solvers_one_by_one(self, branches):
         with threads(2):
-            several, one = best_times([lambda: self.made.fit(self.X, self.y), lambda: self.one.fit(self.X, self.y)])
-        return several / one
+            chain, separate = best_times([self.chain, self.one_by_one])
+        return chain / separate
 
 
 class Deep:

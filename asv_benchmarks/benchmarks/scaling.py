@@ -94,7 +94,7 @@ _ALL = (
     Series(
         "ls-svm low-rank fit, m = 20000",
         "landmarks",
-        (100, 200, 400, 800),
+        (50, 100, 200, 400),
         fit("ls-svm(strategy='lowrank')", RBF, 20000, vary="n_landmarks"),
     ),
     Series("kpca fit, 10 components", "n", (500, 1000, 2000, 4000), fit("kpca(n_components=10)", RBF)),
@@ -109,8 +109,8 @@ _ALL = (
     Series(
         "scg-ldk fit, n = 1000", "labels", (10, 30, 50, 70, 90), fit("scg-ldk(gamma=1.0)", RBF, 1000, vary="labels")
     ),
-    Series("scg-osk fit", "n", (500, 1000, 2000), fit("scg-osk", None)),
-    Series("scg-osk fit, n = 1000", "labels", (10, 30, 50, 70, 90), fit("scg-osk", None, 1000, vary="labels")),
+    Series("scg-osk fit", "n", (250, 500, 1000), fit("scg-osk", None)),
+    Series("scg-osk fit, n = 500", "labels", (10, 30, 50, 70, 90), fit("scg-osk", None, 500, vary="labels")),
 )
 
 

@@ -214,7 +214,10 @@ class Chain(_BaseComposition, KernelParameters):
                 raise DataError(f"y has one class only ({self.classes_[0]!r}); a classifier needs at least 2 classes")
         found: Views | None
         if not getattr(ensembler, "uses_targets", True):
-            found, self.learnt_from_ = self._views(X, upto=len(self.steps_)), "training"
+            # It learns names and shapes only: two samples have them as well as all do.
+            some = np.arange(min(2, len(y)))
+            found, self.learnt_from_ = self._views(rows_of(X, some), upto=len(self.steps_)), "training"
+            y = np.asarray(y)[some]
         else:
             found = None if self.learn_from == "folds" else left_out_views(predictor)
             if found is None and self.learn_from == "loo":
