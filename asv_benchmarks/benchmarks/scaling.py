@@ -82,8 +82,8 @@ _ALL = (
     Series("rbf k(X), n = 3000", "d", (4, 16, 64, 256), matrix("rbf", n=3000)),
     Series("laplacian k(X), n = 3000", "d", (4, 16, 64, 256), matrix("laplacian", n=3000)),
     Series("rbf operator @ v, d = 16", "n", (2000, 4000, 8000, 16000), product("rbf")),
-    Series("ls-svm fit", "m", (500, 1000, 2000, 4000), fit("ls-svm(gamma=0.3)", RBF)),
-    Series("ask-ls fit", "m", (500, 1000, 2000, 4000), fit("ask-ls(gamma=0.3)", SNE)),
+    Series("ls-svm fit", "m", (400, 800, 1600, 3200), fit("ls-svm(gamma=0.3)", RBF)),
+    Series("ask-ls fit", "m", (400, 800, 1600, 3200), fit("ask-ls(gamma=0.3)", SNE)),
     Series("ask-ls fit, m = 1500", "classes", (2, 4, 8, 16, 32), fit("ask-ls(gamma=0.3)", SNE, 1500, vary="classes")),
     Series(
         "ls-svm low-rank fit, 200 landmarks",
