@@ -197,6 +197,8 @@ LONG = (
     "nystrom.Streaming.track_peak_bytes",
     "scg.Adult.track_seconds",
     "scg.LabelGrowth.track_growth",
+    "chains.SharedMatrix.track_chain_over_solvers_one_by_one",
+    "cold_start.ColdStart.track_seconds_with_a_warm_cache",
     "metric.ClosedForm.track_scg_ldk_against_bregman",
     "biclustering.Table2.track_nmi_below_the_paper",
     "biclustering.Table2.track_coherence_below_the_paper",
@@ -211,6 +213,7 @@ SLOW = (
     "laplacian k(X), d = 512",
     "tl1 k(X), d = 64",
     "tl1 k(X), d = 512",
+    "operator matvec rbf, n = 20000, d = 16",
     "operator matvec sne, citation graph",
 )
 SLOW_PEERS = {"bars.Bars.track_ratio": SLOW}
