@@ -99,7 +99,7 @@ def _claim(row: dict[str, Any]) -> str:
         f"<tr class='{row['verdict'].replace(' ', '-')}'><td class='work'>{html.escape(row['work'])}</td>"
         f"<td>{peer}</td>"
         f"<td class='bar'><span style='width:{100 * width:.1f}%'></span></td>"
-        f"<td class='number'>{html.escape(value)}</td>"
+        f"<td class='measured'>{html.escape(value)}</td>"
         f"<td class='claimed'>{html.escape(bar)}</td><td>{mark}</td></tr>"
     )
 
@@ -196,7 +196,7 @@ h1{font-size:1.6rem;margin-bottom:.2rem}h2{margin-top:2.2rem;font-size:1.2rem}
 table{border-collapse:collapse;width:100%}td,th{padding:.28rem .6rem;text-align:left;border-bottom:1px solid #e4e4e4}
 th{font-weight:600;border-bottom:2px solid #999}.area th{border-bottom:1px solid #999;padding-top:1.1rem;color:#0072b2}
 .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.claimed,small{color:#666;white-space:nowrap}.bar{width:11%}.work{width:32%}.binding{font-weight:600}
+.claimed,small{color:#666}small{white-space:nowrap}.claimed{width:13%}.bar{width:11%}.work{width:32%}.binding{font-weight:600}.measured{text-align:right;width:12%}
 .bar span{display:block;height:.75rem;background:#0072b2;border-radius:2px}
 .met td:last-child{color:#007a52;font-weight:600;white-space:nowrap}
 .not-met td:last-child{color:#b32d00;font-weight:600;white-space:nowrap}
