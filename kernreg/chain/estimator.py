@@ -25,11 +25,12 @@ from kernreg.chain.steps import (
     takes_kernel,
 )
 from kernreg.chain.views import left_out_views, views_of
-from kernreg.ensemblers.folds import out_of_fold, rows_of
+from kernreg.ensemblers.folds import out_of_fold, rows_of, two_samples
 from kernreg.ensemblers.views import predicted_codes
 from kernreg.errors import ChainError, DataError, ParameterError
 from kernreg.kernels.sharing import shared_matrices
 from kernreg.solvers.label_codes import label_codes
+from kernreg.solvers.merging import learns
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.systems import Views
 
@@ -213,11 +214,9 @@ class Chain(_BaseComposition, KernelParameters):
             if len(self.classes_) < 2:
                 raise DataError(f"y has one class only ({self.classes_[0]!r}); a classifier needs at least 2 classes")
         found: Views | None
-        if not getattr(ensembler, "uses_targets", True):
-            # It learns names and shapes only: two samples have them as well as all do.
-            some = np.arange(min(2, len(y)))
-            found, self.learnt_from_ = self._views(rows_of(X, some), upto=len(self.steps_)), "training"
-            y = np.asarray(y)[some]
+        if not learns(ensembler):
+            shown, y = two_samples(X, np.asarray(y))
+            found, self.learnt_from_ = self._views(shown, upto=len(self.steps_)), "training"
         else:
             found = None if self.learn_from == "folds" else left_out_views(predictor)
             if found is None and self.learn_from == "loo":

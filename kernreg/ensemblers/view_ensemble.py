@@ -11,10 +11,11 @@ from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from kernreg.ensemblers.folds import out_of_fold
+from kernreg.ensemblers.folds import out_of_fold, two_samples
 from kernreg.ensemblers.views import Views, predicted_codes
 from kernreg.errors import DataError, ParameterError
 from kernreg.factory import make_ensembler, make_solver
+from kernreg.solvers.merging import learns
 
 LEARNT_FROM = ("auto", "loo", "folds")
 
@@ -133,17 +134,20 @@ class ViewEnsemble(ClassifierMixin, _BaseComposition, BaseEstimator):
         self.ensembler_ = clone(ensembler) if hasattr(ensembler, "get_params") else ensembler
         self.solvers_: list[tuple[str, list[Any]]] = []
         self.learnt_from_: dict[str, str] = {}
+        shown, goal = X, np.where(codes == 1, 1, -1) if len(self.classes_) == 2 else codes
+        if not learns(self.ensembler_):
+            shown, goal = two_samples(X, goal)
         views: Views = {}
         for name, solver in solvers:
-            models, found, how = self._fit_one(solver, X, y)
+            models, found, how = self._fit_one(solver, X, y, shown)
             self.solvers_.append((name, models))
             self.learnt_from_[name] = how
-            views.update(self._named(name, found, len(y)))
+            views.update(self._named(name, found, len(goal)))
         first = self.solvers_[0][1][0]
         for attribute in ("n_features_in_", "feature_names_in_"):
             if hasattr(first, attribute):
                 setattr(self, attribute, getattr(first, attribute))
-        self.ensembler_.fit(views, np.where(codes == 1, 1, -1) if len(self.classes_) == 2 else codes)
+        self.ensembler_.fit(views, goal)
         return self
 
     def _check_parameters(self) -> list[tuple[str, Any]]:
@@ -161,19 +165,19 @@ class ViewEnsemble(ClassifierMixin, _BaseComposition, BaseEstimator):
             raise ParameterError(f"the solver name {wrong[0]!r} is not a string, or is given twice, or holds '__'")
         return [(name, make_solver(solver)) for name, solver in pairs]
 
-    def _fit_one(self, solver: Any, X: Any, y: np.ndarray) -> tuple[list[Any], Views, str]:
+    def _fit_one(self, solver: Any, X: Any, y: np.ndarray, shown: Any) -> tuple[list[Any], Views, str]:
         """Return the models of one solver, its views of samples left out, and how these were had."""
-        learns = getattr(self.ensembler_, "uses_targets", True)
+        learning = learns(self.ensembler_)
         if (
-            learns
+            learning
             and not self.prefit
             and (self.learn_from == "folds" or (self.learn_from == "auto" and not self.refit))
         ):
             models, found = self._out_of_fold(solver, X, y)
             return [clone(solver).fit(X, y)] if self.refit else models, found, "folds"
         model = solver if self.prefit else clone(solver).fit(X, y)
-        if not learns:
-            return [model], _views_of(model, X), "training"
+        if not learning:
+            return [model], _views_of(model, shown), "training"
         # Asked of the class first: where it is a property it is computed when looked at.
         has_loo = hasattr(type(model), "loo_views_") or hasattr(model, "loo_views_")
         if self.learn_from == "loo" and not has_loo:
