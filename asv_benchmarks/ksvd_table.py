@@ -33,9 +33,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import randomized_svd
 
 import kernreg
-from asv_benchmarks.benchmarks.ksvd import COMPONENTS, NODES, bandwidth, dense_kernel, graph
+from asv_benchmarks.benchmarks.ksvd import COMPONENTS, bandwidth, dense_kernel
 from asv_benchmarks.benchmarks.nystrom import SAMPLES, centred_matrix, dense_samples, sne
-from asv_benchmarks.benchmarks.peers import size, threads
+from asv_benchmarks.benchmarks.peers import NODES, citation_graph, size, threads
 from asv_benchmarks.scg_tables import save
 from kernreg.engine.threads import single_threaded_blas
 from kernreg.kernels.indexed import precomputed
@@ -58,7 +58,7 @@ class Problem:
     def __init__(self, name: str):
         self.name = name
         if name in NODES:
-            A = graph(name)
+            A = citation_graph(name)
             self.sigma, self.A = bandwidth(A, name), A
             self.left, self.right = A, A.T.tocsr()
             self.kernel = kernreg.make_kernel("sne", sigma=self.sigma)

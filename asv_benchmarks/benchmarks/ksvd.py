@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import randomized_svd
 
 from kernreg.solvers import KernelSVD
 
-from .peers import ROUNDS, TINY, best_times, extra_peak_bytes, samples, size, threads
+from .peers import NODES, ROUNDS, TINY, best_times, citation_graph, extra_peak_bytes, samples, size, threads
 
 COMPONENTS = 20
-NODES = {"cora": 2708, "citeseer": 3312, "pubmed": 19717}
 BANDWIDTH = {"cora": 1.0, "citeseer": 1.0, "pubmed": 0.5}  # the paper's k
-
-
-def graph(name: str) -> sp.csr_array:
-    """A citation graph of the paper, or a random one of its size where KERNREG_DATA does not name a folder with it."""
-    place = Path(os.environ.get("KERNREG_DATA", "")) / f"{name}.npz"
-    if os.environ.get("KERNREG_DATA") and place.exists() and not TINY:
-        with np.load(place) as data:
-            n, edges = int(data["n_nodes"]), data["edges"]
-    else:
-        rng = np.random.default_rng(0)
-        n = size(NODES[name])
-        popularity = 1.0 / np.arange(1, n + 1) ** 0.7
-        cited = rng.choice(n, size=2 * n, p=popularity / popularity.sum())
-        edges = np.column_stack([rng.integers(n, size=len(cited)), cited])
-    A = sp.csr_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
-    A.data[:] = 1.0
-    return A
 
 
 def bandwidth(A: sp.csr_array, name: str) -> float:
@@ -63,7 +42,7 @@ class Graphs:
     timeout = 1200
 
     def setup(self, name):
-        self.A = graph(name)
+        self.A = citation_graph(name)
         self.sigma = bandwidth(self.A, name)
         self.fit()
 

@@ -24,8 +24,8 @@ from kernreg.linalg.two_sided import centre_both_sides
 from kernreg.metrics import singular_vector_error
 from kernreg.solvers import AsymmetricNystroem
 
-from .ksvd import COMPONENTS, NODES, bandwidth, graph
-from .peers import ROUNDS, TINY, best_times, size, threads
+from .ksvd import COMPONENTS, bandwidth
+from .peers import NODES, ROUNDS, TINY, best_times, citation_graph, size, threads
 
 FEATURES = 50
 SAMPLES = ("clusters", "manifold", "cloud")
@@ -174,7 +174,7 @@ class Graphs:
     timeout = 600
 
     def setup(self, name):
-        A = graph(name)
+        A = citation_graph(name)
         self.data = A, A.T.tocsr()
         kernel = kernreg.make_kernel("sne", sigma=bandwidth(A, name))
         self.model = AsymmetricNystroem(kernel, 5, n_landmarks=min(400, A.shape[0] // 2), landmarks="leverage")

@@ -20,6 +20,7 @@ from kernreg.jit import exp
 
 TINY = os.environ.get("KERNREG_BENCH_TINY", "0") not in ("", "0")
 LONG_ENOUGH = float(os.environ.get("KERNREG_BENCH_SECONDS", "4"))
+NODES = {"cora": 2708, "citeseer": 3312, "pubmed": 19717}
 ROUNDS = 1 if TINY else int(os.environ.get("KERNREG_BENCH_ROUNDS", "5"))
 
 
@@ -128,18 +129,18 @@ def chebyshev_with_numpy(x: np.ndarray, z: np.ndarray) -> float:
     return np.exp(-np.abs(x - z).max())
 
 
-def citation_graph() -> sp.csr_array:
-    """The Pubmed citations, or random ones of the same size where KERNREG_DATA does not name a folder with them."""
-    place = Path(os.environ.get("KERNREG_DATA", "")) / "pubmed.npz"
+def citation_graph(name: str = "pubmed") -> sp.csr_array:
+    """A citation graph, or a random one of its size where KERNREG_DATA does not name a folder with it."""
+    place = Path(os.environ.get("KERNREG_DATA", "")) / f"{name}.npz"
     if os.environ.get("KERNREG_DATA") and place.exists() and not TINY:
         with np.load(place) as data:
             n, edges = int(data["n_nodes"]), data["edges"]
     else:
         rng = np.random.default_rng(0)
-        n = size(19717)
+        n = size(NODES[name])
         popularity = 1.0 / np.arange(1, n + 1) ** 0.7
         cited = rng.choice(n, size=2 * n + n // 4, p=popularity / popularity.sum())
         edges = np.column_stack([rng.integers(n, size=len(cited)), cited])
     graph = sp.csr_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
-    graph.sum_duplicates()
+    graph.data[:] = 1.0
     return graph
