@@ -1,5 +1,6 @@
 """What the columns of the tables do: functions of a split and settings that return predictions.
 
+choosing.py  the best of several candidates by cross-validation
 crossed.py   k-fold cross-validation of LS-SVM and AsK-LS from one decomposition
 tabular.py   LS-SVM and AsK-LS with kernel parameters chosen by that cross-validation
 tuned.py     many kernels tuned by exact leave-one-out, a logistic regression on their decisions: "kernreg tuned"

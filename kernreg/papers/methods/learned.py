@@ -17,11 +17,12 @@ from sklearn.model_selection import ParameterGrid, StratifiedKFold
 from sklearn.svm import SVC
 
 from kernreg.engine.arrays import is_sparse
-from kernreg.errors import KernregError, ParameterError
+from kernreg.errors import KernregError
 from kernreg.factory import make_solver
 from kernreg.kernels import Kernel
 from kernreg.kernels.builtin import rbf
 from kernreg.papers.description import Outcome
+from kernreg.papers.methods.choosing import best_candidate
 from kernreg.papers.splitting import Split
 
 HIDDEN = -1
@@ -109,22 +110,16 @@ def _chosen(
     """Return accuracy, learner, parameters and C that are best in cross-validation, and what could not be learned."""
     labelled = np.flatnonzero(y != HIDDEN)
     cut = list(StratifiedKFold(folds, shuffle=True, random_state=seed % 2**32).split(labelled[:, None], y[labelled]))
-    best: tuple[float, str, dict[str, Any], float] | None = None
-    skipped = []
-    for candidate in candidates:
-        learner = candidate["learner"]
-        for values in ParameterGrid(dict(candidate["grid"])):
-            try:
-                hits = np.mean([_hits(learner, values, X, y, C, normalise, *part) for part in cut], axis=0)
-            except (KernregError, ValueError) as error:  # the latter from libsvm, of kernels beyond double precision
-                skipped.append(f"{learner} {values}: {error}")
-                continue
-            place = int(hits.argmax())
-            if best is None or hits[place] > best[0]:
-                best = float(hits[place]), learner, values, float(C[place])
-    if best is None:
-        raise ParameterError(f"no kernel could be learned: {'; '.join(skipped)}")
-    return (*best, skipped)
+    every = [(each["learner"], values) for each in candidates for values in ParameterGrid(dict(each["grid"]))]
+    score, (learner, values), c, skipped = best_candidate(
+        every,
+        C,
+        lambda each: [_hits(*each, X, y, C, normalise, *part) for part in cut],
+        label=lambda each: f"{each[0]} {each[1]}",
+        what="no kernel could be learned",
+        refusals=(KernregError, ValueError),  # the latter from libsvm, of kernels beyond double precision
+    )
+    return score, learner, values, c, skipped
 
 
 def _hits(learner: str, values: Any, X: Any, y: Any, C: Any, normalise: bool, rest: Any, fold: Any) -> list[float]:

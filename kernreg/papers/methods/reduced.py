@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.svm import LinearSVC
 from kernreg import make_kernel
 from kernreg.errors import KernregError, ParameterError
 from kernreg.papers.description import Outcome
+from kernreg.papers.methods.choosing import best_candidate
 from kernreg.papers.methods.crossed import targets
 from kernreg.papers.methods.tuned import best_of, tune_one
 from kernreg.papers.splitting import Split
@@ -52,21 +54,13 @@ def reduce_and_classify(
     some = rng.permutation(len(split.y_train))[:CHOOSING]
     X, y = split.X_train[some], split.y_train[some]
     cut = list(StratifiedKFold(folds, shuffle=True, random_state=split.seed).split(X, y))
-    best: tuple[float, Any, str, float] | None = None
-    skipped = []
-    for kernel in _kernels(candidates, d):
-        for order in orders:
-            try:
-                hits = np.mean([_hits(kernel, order, r, C, X, y, *part) for part in cut], axis=0)
-            except KernregError as error:
-                skipped.append(f"{kernel}: {error}")
-                continue
-            place = int(hits.argmax())
-            if best is None or hits[place] > best[0]:
-                best = float(hits[place]), kernel, order, float(C[place])
-    if best is None:
-        raise ParameterError(f"no kernel could be fitted: {'; '.join(skipped)}")
-    score, kernel, order, c = best
+    score, (kernel, order), c, skipped = best_candidate(
+        product(_kernels(candidates, d), orders),
+        C,
+        lambda each: [_hits(*each, r, C, X, y, *part) for part in cut],
+        label=lambda each: str(each[0]),
+        what="no kernel could be fitted",
+    )
     pca = KernelPCA(kernel, r, order=order).fit(split.X_train)
     train, test = _scaled(pca.transform(split.X_train), pca.transform(split.X_test))
     predicted = _svm(c).fit(train, split.y_train).predict(test)

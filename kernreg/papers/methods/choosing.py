@@ -1,0 +1,52 @@
+"""The best of several candidates, each with every C, by the mean score of its folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from kernreg.errors import KernregError, ParameterError
+
+T = TypeVar("T")
+
+
+def best_candidate(
+    candidates: Iterable[T],
+    C: Sequence[float],
+    hits: Callable[[T], Sequence[Sequence[float]]],
+    *,
+    label: Callable[[T], str],
+    what: str,
+    refusals: tuple[type[Exception], ...] = (KernregError,),
+) -> tuple[float, T, float, list[str]]:
+    """Return score, candidate and C, the first of equals, and what was skipped.
+
+    Parameters
+    ----------
+    candidates : iterable
+    C : sequence of float
+    hits : callable
+        The scores of a candidate: one row for each fold, one column for each C.
+    label : callable
+        What a skipped candidate is called.
+    what : str
+        What cannot be done if every candidate is refused, for the error.
+    refusals : tuple of exception types
+        A candidate that raises one of these is skipped.
+    """
+    best: tuple[float, T, float] | None = None
+    skipped = []
+    for candidate in candidates:
+        try:
+            scores = np.mean(hits(candidate), axis=0)
+        except refusals as error:
+            skipped.append(f"{label(candidate)}: {error}")
+            continue
+        place = int(scores.argmax())
+        if best is None or scores[place] > best[0]:
+            best = float(scores[place]), candidate, float(C[place])
+    if best is None:
+        raise ParameterError(f"{what}: {'; '.join(skipped)}")
+    return (*best, skipped)
