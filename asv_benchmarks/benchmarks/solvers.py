@@ -100,6 +100,7 @@ class Paths:
         self.solver = kernreg.make_solver(
             solver, kernel=asymmetric if solver == "ask-ls" else symmetric, gamma=list(np.logspace(-3, 3, 30))
         )
+        self.solver.fit(self.X[: m // 10], self.y[: m // 10])  # compiles
 
     def track_path_over_decomposition(self, solver):
         def decompose():
