@@ -46,7 +46,8 @@ docs: $(VENV)/.extra-docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-# PROFILE is quick (the claims and the series of the page) or full (every benchmark, as often as asv likes).
+# PROFILE is quick (the short claims and the series of the page), claims (the long ones, too) or full (every benchmark,
+# as often as asv likes).
 bench: $(VENV)/.extra-bench
 	$(BIN)/python -m asv_benchmarks.profile $(PROFILE) $(ASV_ARGS)
 	$(BIN)/python -m asv_benchmarks.page docs/benchmarks

@@ -1,12 +1,12 @@
 """What kernreg claims about its speed: each claim a `track_` benchmark, a peer, and a number it must reach.
 
-`quick` names the benchmarks of the quick profile: those behind claims, and the series the page draws.
+`every` names the benchmarks behind claims and the series the page draws; `quick` those of them that take seconds.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from asv_benchmarks.benchmarks.bars import BARS
@@ -219,12 +219,18 @@ SLOW = (
 
 
 def quick() -> str:
-    """Return the regular expression that picks the benchmarks of the quick profile.
+    """Return the regular expression that picks the benchmarks of the quick profile."""
+    return _pattern(claim for claim in CLAIMS if claim.benchmark not in LONG and claim.work not in SLOW)
 
-    Of a claim only its own parameters are run: asv matches a pattern with ``name(parameters)``, too.
-    """
-    wanted = set()
-    for claim in CLAIMS:
-        if claim.benchmark not in LONG and claim.work not in SLOW:
-            wanted.add(f"{claim.benchmark}({', '.join(claim.parameters)})" if claim.parameters else claim.benchmark)
+
+def every() -> str:
+    """Return the regular expression that picks the benchmarks behind all claims, and the series."""
+    return _pattern(CLAIMS)
+
+
+def _pattern(claims: Iterable[Claim]) -> str:
+    """Of a claim only its own parameters are run: asv matches a pattern with ``name(parameters)``, too."""
+    wanted = {
+        f"{claim.benchmark}({', '.join(claim.parameters)})" if claim.parameters else claim.benchmark for claim in claims
+    }
     return "|".join(f"^{re.escape(name)}" for name in [*sorted(wanted), *SERIES])

@@ -1,6 +1,7 @@
 """Run asv with a profile, in this interpreter's environment.
 
-    python -m asv_benchmarks.profile quick     what the page needs, in a few minutes
+    python -m asv_benchmarks.profile quick     what the page needs, in three minutes
+    python -m asv_benchmarks.profile claims    every claim of the page, the long ones included
     python -m asv_benchmarks.profile full      every benchmark with every parameter
 
 Further arguments go to ``asv run``.
@@ -13,9 +14,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from asv_benchmarks.claims import quick
+from asv_benchmarks.claims import every, quick
 
-PROFILES = {"quick": ["--quick", "--bench", quick()], "full": []}
+PROFILES = {
+    "quick": ["--quick", "--bench", quick()],
+    "claims": ["--quick", "--bench", every()],
+    "full": [],
+}
 
 
 def main() -> int:
