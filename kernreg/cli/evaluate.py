@@ -110,7 +110,7 @@ def _print(rows: list[dict[str, Any]], cv: int, repeats: int) -> None:
 
     times = f"{cv} folds" + (f", {repeats} times" if repeats > 1 else "")
     measures = [name for name in MEASURES if any(name in row for row in rows)]
-    columns = ("solver", "kernel", *measures, "s per fold")
+    columns = ("solver", "kernel", *(measures or ["result"]), "s per fold")
     table = Table(*columns, title=times, title_justify="left", box=None, pad_edge=False)
     best = {name: MEASURES[name](row[name] for row in rows if name in row) for name in measures}
     for row in rows:

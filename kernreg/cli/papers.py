@@ -9,6 +9,7 @@ import click
 
 from kernreg.cli.options import json_option
 from kernreg.cli.output import console, write_json
+from kernreg.errors import KernregError
 
 out_option = click.option(
     "--out",
@@ -89,7 +90,7 @@ def run_tables(
     from kernreg.papers import find, names, run
 
     tables = [find(name) for name in (names() if chosen == ("all",) else chosen)]
-    failed = 0
+    failed = there = lacking = 0
     for table in tables:
         click.echo(f"{table.name}: {table.title}")
         done = run(
@@ -105,12 +106,16 @@ def run_tables(
             tell=lambda line: click.echo(f"  {line}"),
         )
         failed += done.failed
+        there += done.made + done.kept + done.failed
+        lacking += len(done.missing)
         click.echo(
-            f"{table.name}: {done.made} cells run, {done.kept} kept, {done.failed} failed, "
-            f"{len(done.missing)} rows without data, {done.seconds:.1f} s"
+            f"{table.name}: cells run: {done.made}, kept: {done.kept}, failed: {done.failed}; "
+            f"rows without data: {len(done.missing)}; {done.seconds:.1f} s"
         )
         for line in done.missing:
             click.echo(f"  data not available: {line}")
+    if lacking and not there:
+        raise KernregError("nothing was run: no row has data; name their folder by --data or KERNREG_DATA")
     if failed:
         raise SystemExit(1)
 
@@ -124,5 +129,7 @@ def report_tables(chosen: tuple[str, ...], data: Path | None, out: Path, quick: 
     """Write report.md and report.html: ours beside the papers'."""
     from kernreg.papers import find, names, write_report
 
+    if not out.is_dir():
+        raise KernregError(f"there is no folder {out}; `kernreg papers run` makes one, --out names it")
     for path in write_report([find(name) for name in chosen or names()], out, quick=quick, data=data):
         click.echo(f"written to {path}")

@@ -60,6 +60,8 @@ class Row:
         Number of training samples, where the table's share is not meant.
     options : mapping
         What else the methods of this table need to know about the row.
+    trials : int, optional
+        How often it is run with a random split, where that is not as often as the others of the table.
     note : str
         What differs from the paper in this row.
     """
@@ -72,6 +74,7 @@ class Row:
     subset: str = ""
     n_train: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    trials: int | None = None
     note: str = ""
 
 
@@ -247,7 +250,8 @@ class Table:
 
     def trials_of(self, row: Row, trials: int | None, quick: bool) -> int:
         """Return how often a row is run: as asked for, by default as the profile says; an official split less often."""
-        wanted = (self.quick_trials if quick else self.trials) if trials is None else trials
+        by_default = self.quick_trials if quick else (row.trials or self.trials)
+        wanted = by_default if trials is None else trials
         return min(wanted, 1 if quick else self.official_trials) if row.official else wanted
 
 

@@ -34,14 +34,27 @@ def test_run_and_report(call, tmp_path):
     arguments = ("run", "ask-table4", "--quick", "--trials", "1", "--data", "data", "--row", "sonar", "--row", "pima")
     result = call(*arguments, "--method", "rbf", "--method", "t")
     assert result.exit_code == 0, result.output
-    assert "2 cells run, 0 kept, 0 failed, 1 rows without data" in result.stdout
+    assert "cells run: 2, kept: 0, failed: 0; rows without data: 1;" in result.stdout
     assert "data not available: pima: pima.npz is not there" in result.stdout
-    assert "0 cells run, 2 kept" in call(*arguments, "--method", "rbf", "--method", "t").stdout
+    assert "cells run: 0, kept: 2" in call(*arguments, "--method", "rbf", "--method", "t").stdout
     assert call("report", "ask-table4", "--quick", "--data", "data").exit_code == 0
     text = (tmp_path / "papers-results/report-quick.md").read_text()
     assert "| pima | data not available [0.750 ± 0.017]" in text
     assert "| sonar | not run [0.732 ± 0.008]" in text
     assert (tmp_path / "papers-results/report-quick.html").read_text().startswith("<!doctype html>")
+
+
+def test_nothing_but_missing_data_is_an_error(call):
+    result = call("run", "ask-table3", "--row", "cora")
+    assert result.exit_code != 0
+    assert "no row has data; name their folder by --data or KERNREG_DATA" in result.stderr
+
+
+def test_a_report_of_no_folder_is_refused(call, tmp_path):
+    result = call("report", "ask-table4", "--out", "nowhere")
+    assert result.exit_code != 0
+    assert "there is no folder nowhere" in result.stderr
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_an_unknown_table_is_refused(call):

@@ -27,6 +27,9 @@ from kernreg.papers.splitting import Split
 
 HIDDEN = -1
 
+#: Steps of libsvm; an unscaled kernel with a large C would take minutes for a cell that is not chosen in the end.
+MOST_STEPS = 200_000
+
 #: Beyond so many samples the median distance is that of some of them.
 MEDIAN_OF = 2000
 
@@ -95,7 +98,7 @@ def learn_and_classify(
     K = np.asarray(kernel(seen))[:, :n]
     seconds = time.perf_counter() - started
     unit = _unit(K[:n], normalise)
-    machine = SVC(kernel="precomputed", C=c, cache_size=500).fit(K[:n] / unit, codes)
+    machine = _svm(c).fit(K[:n] / unit, codes)
     predicted = machine.predict(K[n:] / unit)
     if split.n_unseen:
         across = np.asarray(kernel(X[n_seen:], seen))[:, :n]
@@ -129,8 +132,12 @@ def _hits(learner: str, values: Any, X: Any, y: Any, C: Any, normalise: bool, re
     K = np.asarray(learn_kernel(learner, X, shown, **values)(X))
     inner, outer = K[np.ix_(rest, rest)], K[np.ix_(fold, rest)]
     unit = _unit(inner, normalise)
-    machines = (SVC(kernel="precomputed", C=c, cache_size=500).fit(inner / unit, y[rest]) for c in C)
+    machines = (_svm(c).fit(inner / unit, y[rest]) for c in C)
     return [float(machine.score(outer / unit, y[fold])) for machine in machines]
+
+
+def _svm(c: float) -> SVC:
+    return SVC(kernel="precomputed", C=c, cache_size=500, max_iter=MOST_STEPS)
 
 
 def _unit(K: np.ndarray, normalise: bool) -> float:

@@ -1,12 +1,14 @@
 """The column "kernreg tuned" of the SCG tables: machines in an order of preference.
 
-LS-SVM comes first, because its leave-one-out accuracy is exact and costs no further fits. A later machine is taken only
-if it is better by more than a standard error, √(p (1 - p)/n): smaller differences say nothing on so few samples.
+LS-SVM with several kernels, merged, come first; then LS-SVM with one, one class against one; then C-SVM. A later
+machine is taken only if it is better by more than a standard error, √(p (1 - p)/n): smaller differences say nothing on
+so few samples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,38 +20,48 @@ from kernreg.errors import ParameterError
 from kernreg.factory import make_kernel
 from kernreg.papers.description import Outcome
 from kernreg.papers.methods.learned import MEDIAN_OF, all_samples
+from kernreg.papers.methods.tuned import best_of
 from kernreg.papers.splitting import Split
 from kernreg.solvers import LSSVC, tune
 
 
 def preferred_machine(
-    split: Split, *, kernels: Sequence[str], widths: Sequence[float], C: Sequence[float], folds: int
+    split: Split,
+    *,
+    candidates: Sequence[Mapping[str, Any]],
+    kernels: Sequence[str],
+    widths: Sequence[float],
+    C: Sequence[float],
+    folds: int,
 ) -> Outcome:
-    """Classify by LS-SVM with the first kernel, unless another kernel, or a C-SVM, is clearly better.
+    """Classify by several LS-SVM, merged, unless one of them, or a C-SVM, one class against one, is clearly better.
 
     Parameters
     ----------
     split : Split
+    candidates : sequence of mapping
+        Of the LS-SVM that are merged, as `best_of` takes them.
     kernels : sequence of str
         Of ``"rbf"``, ``"laplacian"`` (each with every width, a multiple of the median distance) and ``"poly"`` (degrees
         1 to 3), in the order of preference.
     widths, C : sequence of float
     folds : int
-        Of the cross-validation of C-SVMs.
+        Of the cross-validation of C-SVMs, and of what is merged.
     """
     X, n = all_samples(split), len(split.y_train)
-    best: tuple[float, dict[str, Any], np.ndarray] | None = None
+    merged = best_of(replace(split, X_train=X[:n], X_test=X[n:]), candidates=candidates, folds=folds)
+    assert merged.predicted is not None
+    best = merged.chosen["cv_accuracy"], {"machine": "merged", **merged.chosen}, merged.predicted
     for kernel in kernels:
         grid: dict[str, Any] = {"kernel": specs(X, kernel, widths), "gamma": "loo"}
         found = tune(LSSVC(multi_class="one-vs-one"), grid, X[:n], split.y_train)
-        if best is None or found.best_score > best[0] + _standard_error(best[0], n):
+        if found.best_score > best[0] + standard_error(best[0], n):
             chosen = {"machine": "LS-SVM", **found.best_params, "score": found.best_score}
             best = found.best_score, chosen, found.best_estimator.predict(X[n:])
-    assert best is not None
     score, spec, c = _best_svm(
         [spec for kernel in kernels for spec in specs(X, kernel, widths)], X[:n], split, C, folds
     )
-    if score > best[0] + _standard_error(best[0], n):
+    if score > best[0] + standard_error(best[0], n):
         K = np.asarray(make_kernel(spec)(X, X[:n]))
         machine = SVC(kernel="precomputed", C=c / _size(K[:n])).fit(K[:n], split.y_train)
         best = score, {"machine": "C-SVM", "kernel": spec, "C": c, "score": score}, machine.predict(K[n:])
@@ -80,7 +92,8 @@ def _size(K: np.ndarray) -> float:
     return float(np.trace(K)) / len(K)
 
 
-def _standard_error(p: float, n: int) -> float:
+def standard_error(p: float, n: int) -> float:
+    """Return that of a share p of n samples."""
     return float(np.sqrt(max(p * (1.0 - p), 0.0) / n))
 
 

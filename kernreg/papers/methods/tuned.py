@@ -97,7 +97,8 @@ def best_of(split: Split, *, candidates: Sequence[Mapping[str, Any]], folds: int
     ]
     C = _PENALTIES[int(np.argmax(scores))]
     predicted = _regression(C).fit(features, y[some]).predict(np.hstack(views))
-    return Outcome(predicted, {"C": C, "kernels": chosen, "skipped": skipped})
+    accuracy = float(cross_val_score(_regression(C), features, y[some], cv=pairs).mean())
+    return Outcome(predicted, {"C": C, "cv_accuracy": accuracy, "kernels": chosen, "skipped": skipped})
 
 
 def tune_one(X: np.ndarray, Y: np.ndarray, candidate: Mapping[str, Any]) -> Found:
