@@ -1,4 +1,4 @@
-"""The best of several candidates, each with every C, by the mean score of its folds."""
+"""The best of several candidates, each with every setting of what follows it, by the mean score of its folds."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ import numpy as np
 from kernreg.errors import KernregError, ParameterError
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 
 def best_candidate(
     candidates: Iterable[T],
-    C: Sequence[float],
+    settings: Sequence[S],
     hits: Callable[[T], Sequence[Sequence[float]]],
     *,
     label: Callable[[T], str],
     what: str,
     refusals: tuple[type[Exception], ...] = (KernregError,),
-) -> tuple[float, T, float, list[str]]:
-    """Return score, candidate and C, the first of equals, and what was skipped.
+) -> tuple[float, T, S, list[str]]:
+    """Return score, candidate and setting, the first of equals, and what was skipped.
 
     Parameters
     ----------
     candidates : iterable
-    C : sequence of float
+    settings : sequence
+        Of the machine that follows, say every C.
     hits : callable
-        The scores of a candidate: one row for each fold, one column for each C.
+        The scores of a candidate: one row for each fold, one column for each setting.
     label : callable
         What a skipped candidate is called.
     what : str
@@ -36,7 +38,7 @@ def best_candidate(
     refusals : tuple of exception types
         A candidate that raises one of these is skipped.
     """
-    best: tuple[float, T, float] | None = None
+    best: tuple[float, T, S] | None = None
     skipped = []
     for candidate in candidates:
         try:
@@ -46,7 +48,7 @@ def best_candidate(
             continue
         place = int(scores.argmax())
         if best is None or scores[place] > best[0]:
-            best = float(scores[place]), candidate, float(C[place])
+            best = float(scores[place]), candidate, settings[place]
     if best is None:
         raise ParameterError(f"{what}: {'; '.join(skipped)}")
     return (*best, skipped)

@@ -5,6 +5,7 @@ Everything is chosen on training samples, by cross-validation or by leave-one-ou
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -77,6 +78,7 @@ def reduce_and_chain(
     first: Mapping[str, Any],
     after: Sequence[Mapping[str, Any]],
     learned: Sequence[Mapping[str, Any]],
+    shares: Sequence[float],
     C: Sequence[float],
     folds: int,
 ) -> Outcome:
@@ -99,6 +101,8 @@ def reduce_and_chain(
         Kernels of the LS-SVM that are merged, in the same form. Components are divided by their root mean square norm.
     learned : sequence of mapping
         Each a ``learner`` of kernels and a ``grid`` of its parameters, as `learn_kernel` takes them.
+    shares : sequence of float
+        Of the components of a learned kernel: what labels say fits into a few, and the others may only disturb.
     C : sequence of float
     folds : int
         Of the cross-validation of learned kernels.
@@ -127,7 +131,7 @@ def reduce_and_chain(
     given = {"kernel": str(kernel), "components": r, "loo_squared_error": error, "then": dict(found.chosen)}
     chosen = {**given, "skipped": skipped}
     if learned:
-        other = _learned(split, order[:CHOOSING], r, learned, C, folds)
+        other = _learned(split, order[:CHOOSING], [math.ceil(share * r) for share in shares], learned, C, folds)
         known = found.chosen["cv_accuracy"]
         if other.chosen["cv_score"] > known + standard_error(known, len(X)):
             return replace(other, chosen={**other.chosen, "instead_of": chosen})
@@ -135,31 +139,39 @@ def reduce_and_chain(
 
 
 def _learned(
-    split: Split, some: np.ndarray, r: int, candidates: Sequence[Mapping[str, Any]], C: Sequence[float], folds: int
+    split: Split,
+    some: np.ndarray,
+    sizes: Sequence[int],
+    candidates: Sequence[Mapping[str, Any]],
+    C: Sequence[float],
+    folds: int,
 ) -> Outcome:
-    """Kernel PCA of a learned kernel, then a linear C-SVM; some training samples choose."""
+    """Kernel PCA of a learned kernel to one of these numbers of components, then a linear C-SVM; `some` choose."""
     classes, codes = np.unique(split.y_train, return_inverse=True)
     X, y = split.X_train[some], codes[some]
 
     def reduced(learner: str, values: Any, X: Any, y: Any, further: Any) -> tuple[np.ndarray, np.ndarray]:
-        pca = KernelPCA(learn_kernel(learner, X, y, **values), min(r, len(X) - 1)).fit(X)
+        pca = KernelPCA(learn_kernel(learner, X, y, **values), min(max(sizes), len(X) - 1)).fit(X)
         return _scaled(pca.transform(X), pca.transform(further))
 
     def hits(each: tuple[str, Any]) -> list[list[float]]:
         found = []
         for rest, fold in cut:
             train, test = reduced(*each, X[rest], y[rest], X[fold])
-            found.append([float(_svm(c).fit(train, y[rest]).score(test, y[fold])) for c in C])
+            machines = ((size, _svm(c).fit(train[:, :size], y[rest])) for size, c in settings)
+            found.append([float(machine.score(test[:, :size], y[fold])) for size, machine in machines])
         return found
 
     cut = list(StratifiedKFold(folds, shuffle=True, random_state=split.seed).split(X, y))
     every = [(each["learner"], values) for each in candidates for values in ParameterGrid(dict(each["grid"]))]
-    score, (learner, values), c, skipped = best_candidate(
-        every, C, hits, label=lambda each: f"{each[0]} {each[1]}", what="no kernel could be learned"
+    settings = list(product(sorted(set(sizes)), C))
+    score, (learner, values), (size, c), skipped = best_candidate(
+        every, settings, hits, label=lambda each: f"{each[0]} {each[1]}", what="no kernel could be learned"
     )
     train, test = reduced(learner, values, split.X_train, codes, split.X_test)
-    predicted = classes[_svm(c).fit(train, codes).predict(test)]
-    return Outcome(predicted, {"learner": learner, **values, "C": c, "cv_score": score, "skipped": skipped})
+    predicted = classes[_svm(c).fit(train[:, :size], codes).predict(test[:, :size])]
+    chosen = {"learner": learner, **values, "components": size, "C": c, "cv_score": score, "skipped": skipped}
+    return Outcome(predicted, chosen)
 
 
 def _kernels(candidates: Sequence[Mapping[str, Any]], d: int) -> list[Any]:

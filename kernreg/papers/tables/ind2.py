@@ -64,6 +64,7 @@ TABLE = Table(
                     {"learner": "scg-ldk", "grid": {"width": [0.5, 1.0, 2.0], "gamma": _GAMMA}},
                     {"learner": "scg-ldk", "grid": {"kernel": ["linear", "poly(degree=2, c=1.0)"], "gamma": _GAMMA}},
                 ],
+                "shares": [0.2, 0.33, 1.0],
                 "C": _COMMON["C"],
                 "folds": 5,
             },
@@ -71,8 +72,8 @@ TABLE = Table(
             ours=True,
             note="kernel PCA to as many components, then LS-SVM with three kernels and a logistic regression on their "
             "leave-one-out decisions, by which everything is chosen; or kernel PCA of a kernel that SCG-LDK learns "
-            "from the labels of training samples, then a linear C-SVM, where cross-validation has this better by more "
-            "than a standard error.",
+            "from the labels of training samples, to at most as many components, then a linear C-SVM, where "
+            "cross-validation has this better by more than a standard error.",
         ),
     ),
     reported={
