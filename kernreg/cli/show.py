@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,16 +24,31 @@ def command(model: Path, as_json: bool) -> None:
     if as_json:
         write_json(described)
         return
-    import dataclasses
+    held = described.model
+    _line("model", f"{held.get('class')} ({held.get('name')})")
+    for line in _spec(held.get("spec")):
+        _line("", line)
+    needed: defaultdict[str, list[str]] = defaultdict(list)
+    for asked in described.requirements:
+        needed[asked.provider].append(asked.name)
+    for provider, names in needed.items():
+        _line("needs", f"{provider}: {', '.join(names)}")
+    _line("written with", ", ".join(f"{name} {number}" for name, number in described.written_with.items()))
+    size = sum(member.size for member in described.members)
+    _line("holds", f"{len(described.members)} members, {size} bytes, each with its checksum (--json lists them)")
+    _line("schema", str(described.schema))
 
-    from rich.markup import escape  # what a file says is not ours to format
 
-    out = console()
-    for field in dataclasses.fields(described):
-        value = getattr(described, field.name)
-        if isinstance(value, list | tuple) and value:
-            out.print(f"[bold]{field.name}[/]")
-            for item in value:
-                out.print(f"  {item}", markup=False)
-        else:
-            out.print(f"[bold]{field.name}[/] {escape(str(value))}")
+def _line(label: str, text: str) -> None:
+    from rich.text import Text  # what a file says is not ours to format
+
+    console().print(Text.assemble((f"{label:14}", "bold"), text))
+
+
+def _spec(spec: Any) -> list[str]:
+    """Return the parameters of a model one by one; a chain as it would be written down."""
+    if not isinstance(spec, dict):
+        return [] if spec is None else [str(spec)]
+    if all(isinstance(value, str) for value in spec.values()):
+        return [f"{name} = {value}" for name, value in spec.items()]
+    return json.dumps(spec, indent=2, ensure_ascii=False).splitlines()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -196,7 +197,9 @@ def test_run_fits_the_chain_in_a_file(run, iris, tmp_path):
     assert found["accuracy"] > 0.9
     np.testing.assert_array_equal(kr.load(model).decision_function(X), chain.fit(X, labels).decision_function(X))
     shown = succeed(run("show", str(model)))
-    assert "kpca" in shown
+    assert '"solver": "kpca"' in shown
+    assert re.search(r"needs +kernreg \S+: .*ls-svm", shown)
+    assert "sha256" not in shown
     described.write_text("kernreg_chain = 1\nsteps = = 2\n")
     refused = run("run", str(described))
     assert refused.exit_code == 2
