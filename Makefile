@@ -49,8 +49,8 @@ docs: $(VENV)/.extra-docs
 # PROFILE is quick (the short claims and the series of the page), claims (the long ones, too) or full (every benchmark,
 # as often as asv likes).
 bench: $(VENV)/.extra-bench
-	$(BIN)/python -m asv_benchmarks.profile $(PROFILE) $(ASV_ARGS)
-	$(BIN)/python -m asv_benchmarks.page docs/benchmarks
+	$(BIN)/python -m asv_benchmarks.profile $(PROFILE) $(ASV_ARGS); code=$$?; \
+	  $(BIN)/python -m asv_benchmarks.page docs/benchmarks && exit $$code
 
 # Every commit there are results of: asv's own pages, and one that loads nothing from the internet.
 bench-publish: $(VENV)/.extra-bench

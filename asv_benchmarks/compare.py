@@ -7,7 +7,7 @@ The base is checked out beside the tree and imported from there by the same inte
 packages. Each round runs both, in processes of their own, the order changing from round to round. A call is slower if
 both the ratio of its best times and the median of the ratios of the rounds say so: a disturbance in one round moves one
 of them only. What looks slower is measured again, longer, before it is called so. The exit code is 1 if a slow-down was
-confirmed, 2 if the base could not be had.
+confirmed, or if something runs at the base and no longer runs now; 2 if there was nothing to compare.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ HERE = Path(__file__).resolve().parent.parent
 LIMIT = 1.3
 ROUNDS, CONFIRMING_ROUNDS = 3, 6
 SECONDS = 0.4  # spent on one call in one round
+SLOWER, NOTHING_TO_COMPARE = 1, 2  # exit codes
 
 
 def measure(names: list[str], seconds: float) -> dict[str, float | None]:
@@ -35,7 +36,6 @@ def measure(names: list[str], seconds: float) -> dict[str, float | None]:
     import warnings
 
     from asv_benchmarks.workloads import WORKLOADS
-    from kernreg.errors import KernregError
 
     warnings.simplefilter("ignore")
     found: dict[str, float | None] = {}
@@ -43,7 +43,8 @@ def measure(names: list[str], seconds: float) -> dict[str, float | None]:
         try:
             call = WORKLOADS[name]()
             call()
-        except (AttributeError, ImportError, KernregError, TypeError):
+        except Exception as reason:
+            print(f"{name}: {type(reason).__name__}: {reason}", file=sys.stderr)
             found[name] = None
             continue
         best, until, count = float("inf"), time.perf_counter() + seconds, 0
@@ -80,16 +81,27 @@ def in_process(tree: Path, names: list[str], seconds: float) -> dict[str, float 
         text=True,
     )
     if done.returncode:
-        raise SystemExit(f"measuring in {tree} failed:\n{done.stderr[-2000:]}")
+        print(f"measuring in {tree} failed:\n{done.stderr[-2000:]}", file=sys.stderr)
+        raise SystemExit(NOTHING_TO_COMPARE)
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of one workload in every round, with the base and with the head."""
+    """Seconds of one workload in every round, with the base and with the head; empty where it cannot be run."""
 
     base: list[float]
     head: list[float]
+
+    @property
+    def broken(self) -> bool:
+        """Whether it ran at the base and does not run now."""
+        return bool(self.base) and not self.head
+
+    @property
+    def comparable(self) -> bool:
+        """Whether it runs in both."""
+        return bool(self.base and self.head)
 
     @property
     def ratio(self) -> float:
@@ -98,40 +110,36 @@ class Times:
         return min(min(self.head) / min(self.base), median(rounds))
 
 
-def side_by_side(base: Path, head: Path, names: list[str], rounds: int) -> dict[str, Times | None]:
-    """Return the times of each workload; None where one of the commits cannot do it."""
+def side_by_side(base: Path, head: Path, names: list[str], rounds: int) -> dict[str, Times]:
+    """Return the times of each workload."""
     taken: dict[Path, list[dict[str, float | None]]] = {base: [], head: []}
     for number in range(rounds):
         for tree in (base, head) if number % 2 == 0 else (head, base):
             taken[tree].append(in_process(tree, names, SECONDS))
-    found: dict[str, Times | None] = {}
+    found = {}
     for name in names:
         before, after = ([each[name] for each in taken[tree]] for tree in (base, head))
-        missing = None in before or None in after
-        found[name] = None if missing else Times(before, after)  # type: ignore[arg-type]  # None is ruled out
+        found[name] = Times(*([] if None in side else [s for s in side if s is not None] for side in (before, after)))
     return found
 
 
-def compare(base: Path, head: Path, names: list[str], limit: float = LIMIT, rounds: int = ROUNDS) -> list[str]:
-    """Print the table and return the workloads that are confirmed slower."""
+def compare(base: Path, head: Path, names: list[str], limit: float = LIMIT, rounds: int = ROUNDS) -> dict[str, Times]:
+    """Print the table and return the times; those of suspects are measured again."""
     found = side_by_side(base, head, names, rounds)
-    suspects = [name for name, times in found.items() if times is not None and times.ratio > limit]
+    suspects = [name for name, times in found.items() if times.comparable and times.ratio > limit]
     if suspects:
         print(f"measuring again: {', '.join(suspects)}", flush=True)
         found.update(side_by_side(base, head, suspects, CONFIRMING_ROUNDS))
-    slower = []
     print(f"{'workload':48s}{'base ms':>10s}{'head ms':>10s}{'head/base':>11s}")
     for name, times in found.items():
-        if times is None:
-            print(f"{name:48s}{'not in both commits':>31s}")
+        if not times.comparable:
+            print(f"{name:48s}{'NO LONGER RUNS' if times.broken else 'not in both commits':>31s}")
             continue
         verdict = ""
         if name in suspects:
             verdict = "  SLOWER, confirmed" if times.ratio > limit else "  not confirmed"
-        if name in suspects and times.ratio > limit:
-            slower.append(name)
         print(f"{name:48s}{1e3 * min(times.base):10.2f}{1e3 * min(times.head):10.2f}{times.ratio:11.2f}{verdict}")
-    return slower
+    return found
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -148,7 +156,7 @@ def main(arguments: list[str] | None = None) -> int:
     names = [name for name in WORKLOADS if not given.only or any(word in name for word in given.only)]
     if not names:
         print(f"no workload contains {given.only}; there are: {', '.join(WORKLOADS)}", file=sys.stderr)
-        return 2
+        return NOTHING_TO_COMPARE
     folder = Path(tempfile.mkdtemp(prefix="kernreg-base-"))
     base = folder / "tree"
     try:
@@ -159,16 +167,30 @@ def main(arguments: list[str] | None = None) -> int:
         )
         if added.returncode:
             print(f"{given.base!r} cannot be checked out: {added.stderr.strip()}", file=sys.stderr)
-            return 2
-        slower = compare(base, HERE, names, given.limit, given.rounds)
+            return NOTHING_TO_COMPARE
+        found = compare(base, HERE, names, given.limit, given.rounds)
     finally:
         subprocess.run(["git", "-C", str(HERE), "worktree", "remove", "--force", str(base)], capture_output=True)
         shutil.rmtree(folder, ignore_errors=True)
+    return verdict(found, given.limit)
+
+
+def verdict(found: dict[str, Times], limit: float) -> int:
+    """Print what came out, and return the exit code."""
+    compared = {name: times for name, times in found.items() if times.comparable}
+    slower = [name for name, times in compared.items() if times.ratio > limit]
+    broken = [name for name, times in found.items() if times.broken]
+    if broken:
+        print(f"\nran at the base and does not run now: {', '.join(broken)}")
     if slower:
-        print(f"\nslower than {given.limit}x the base, measured twice: {', '.join(slower)}")
-    else:
-        print(f"\nnothing is slower than {given.limit}x the base")
-    return 1 if slower else 0
+        print(f"\nslower than {limit}x the base, measured twice: {', '.join(slower)}")
+    if slower or broken:
+        return SLOWER
+    if not compared:
+        print("\nnothing runs in both commits, so there is nothing to compare", file=sys.stderr)
+        return NOTHING_TO_COMPARE
+    print(f"\n{len(compared)} of {len(found)} compared; nothing is slower than {limit}x the base")
+    return 0
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ TEMPLATE = """<!doctype html>
 <style>{{style}}</style></head><body>
 <h1>kernreg, measured from commit to commit</h1>
 <p>Each line is one benchmark with one choice of its parameters. The numbers below a picture count the commits of the
-table, the oldest first. What was measured on different machines must not be compared.</p>
+table, the oldest first. Machines have lines of their own.</p>
 <table><tr><th>number</th><th>commit</th><th>machine</th></tr>{{commits}}</table>
 {{pictures}}
 </body></html>
@@ -32,11 +32,14 @@ table, the oldest first. What was measured on different machines must not be com
 def lines_by_benchmark(runs: list[Run]) -> dict[tuple[str, str], dict[str, list[tuple[float, float]]]]:
     """Return, for each benchmark and unit, a line of (number of the commit, value) for each choice of parameters."""
     found: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
+    machines = {run.machine.get("machine") for run in runs}
     for number, run in enumerate(runs, start=1):
         for each in run.measured:
             for parameters, value in each.rows():
                 if value is not None:
                     label = ", ".join(p.strip("'") for p in parameters) or "value"
+                    if len(machines) > 1:
+                        label += f" on {run.machine.get('machine', 'another machine')}"
                     found[each.name, each.unit][label].append((float(number), value))
     return found
 

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import kernreg as kr
+from kernreg.jit import exp
 
 Call = Callable[[], Any]
 WORKLOADS: dict[str, Callable[[], Call]] = {}
@@ -55,6 +56,45 @@ for _name, _spec, _n, _d, _options in (
     ("chi2 k(X), n = 1500, d = 32", "chi2(sigma=1.0)", 1500, 32, {"positive": True}),
 ):
     workload(_name)(_matrix(_spec, _n, _d, **_options))
+
+
+@workload("rbf k(X, Z), n = 3000, d = 16")
+def rectangle() -> Call:
+    k, X, Z = kr.make_kernel("rbf(sigma=4.0)"), gaussian(3000, 16), gaussian(3000, 16) + 1.0
+    return lambda: k(X, Z)
+
+
+@workload("kernel of two rows, n = 1000, d = 10")
+def rows() -> Call:
+    def largest(x, z, sigma=1.0):
+        value = 0.0
+        for d in range(len(x)):
+            value = max(value, abs(x[d] - z[d]))
+        return exp(-value / sigma)
+
+    k, X = kr.kernel(of="rows", symmetric=True, definite=None)(largest)(), gaussian(1000, 10)
+    return lambda: k(X)
+
+
+@workload("sparse rbf k(X, Z), 5000 against 500")
+def sparse_rectangle() -> Call:
+    rng = np.random.default_rng(0)
+    X, Z = (sp.random_array((n, 20000), density=2e-3, format="csr", rng=rng) for n in (5000, 500))
+    k = kr.make_kernel("rbf(sigma=3.0)")
+    return lambda: k(X, Z)
+
+
+@workload("sne operator.T @ V, n = 3000, 8 columns")
+def adjoint() -> Call:
+    op, V = kr.make_kernel("sne(sigma=4.0)").operator(gaussian(3000, 16)), np.ones((3000, 8))
+    return lambda: op.T @ V
+
+
+@workload("ls-svm predict, m = 1200, 5000 samples")
+def predict() -> Call:
+    X, y = gaussian(1200, 16), np.random.default_rng(0).integers(2, size=1200)
+    model, new = kr.make_solver("ls-svm", kernel="rbf(sigma=4.0)").fit(X, y), gaussian(5000, 16)
+    return lambda: model.predict(new)
 
 
 @workload("rbf operator @ v, n = 6000, d = 16")

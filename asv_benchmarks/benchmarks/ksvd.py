@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import svds
 from sklearn.utils.extmath import randomized_svd
 
 from kernreg.solvers import KernelSVD
 
-from .peers import NODES, ROUNDS, TINY, best_times, citation_graph, extra_peak_bytes, samples, size, threads
+from .peers import (
+    NODES,
+    ROUNDS,
+    TINY,
+    best_times,
+    citation_graph,
+    extra_peak_bytes,
+    needs_data,
+    samples,
+    size,
+    threads,
+)
 
 COMPONENTS = 20
+#: Power iterations of the peer on Pubmed: the fewest with an error η of at most 0.01 (`asv_benchmarks.ksvd_table`).
+PASSES = 2
 BANDWIDTH = {"cora": 1.0, "citeseer": 1.0, "pubmed": 0.5}  # the paper's k
 
 
@@ -42,6 +56,7 @@ class Graphs:
     timeout = 1200
 
     def setup(self, name):
+        needs_data()
         self.A = citation_graph(name)
         self.sigma = bandwidth(self.A, name)
         self.fit()
@@ -50,7 +65,7 @@ class Graphs:
         return KernelSVD(f"sne(sigma={self.sigma})", COMPONENTS, compatibility="identity").fit(self.A)
 
     def randomized(self, G):
-        return randomized_svd(G, COMPONENTS, random_state=0)
+        return randomized_svd(G, COMPONENTS, n_iter=PASSES, random_state=0)
 
     def time_fit(self, name):
         self.fit()
@@ -59,7 +74,7 @@ class Graphs:
         self.fit()
 
     def track_speedup_evaluation_included(self, name):
-        """Against numpy's dense matrix and scikit-learn's randomized_svd of it; the bar on Pubmed is 50."""
+        """Against numpy's dense matrix and scikit-learn's randomized_svd to η ≤ 0.01; the bar on Pubmed is 50."""
         rounds = 1 if name == "pubmed" else min(3, ROUNDS)
         with threads(2):
             ours, peer = best_times([self.fit, lambda: self.randomized(dense_kernel(self.A, self.sigma))], rounds)
@@ -75,6 +90,15 @@ class Graphs:
         return peer / ours
 
     track_speedup_matrix_given.unit = "times faster"
+
+    def track_speedup_over_svds(self, name):
+        """Against ARPACK on the dense matrix, given to it: the peer that is exact, too."""
+        G = dense_kernel(self.A, self.sigma)
+        with threads(2):
+            ours, peer = best_times([self.fit, lambda: svds(G, COMPONENTS, random_state=0)], min(2, ROUNDS))
+        return peer / ours
+
+    track_speedup_over_svds.unit = "times faster"
 
     def track_residual(self, name):
         """How exact the triplets are: largest ‖Gv - σu‖ and ‖Gᵀu - σv‖ with the dense matrix, relative to σ₁."""

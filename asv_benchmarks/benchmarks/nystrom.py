@@ -47,6 +47,8 @@ indptr = np.arange(0, rows * stored + 1, stored, dtype=np.int32)
 A = sp.csr_array((np.ones(rows * stored), indices, indptr), shape=(rows, columns))
 data = (A, A.T.tocsr()) if sides == "pair" else A
 before = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+few = tuple(side[:200] for side in data) if sides == "pair" else A[:200]
+AsymmetricNystroem(kernel, 3, n_landmarks=50).fit(few).transform(A[:200])  # compiles
 model = AsymmetricNystroem(kernel, components, n_landmarks=landmarks)
 start = time.perf_counter()
 with kernreg.config_context(memory="500MB"):
@@ -151,6 +153,7 @@ class Tolerance:
     def setup(self, kind, tol):
         self.X = dense_samples(kind, size(4000))
         self.kernel = sne(self.X)
+        AsymmetricNystroem(self.kernel, 5, tol=tol).fit(self.X[:200])  # compiles
 
     def fit(self, tol):
         return AsymmetricNystroem(self.kernel, 5 if TINY else COMPONENTS, tol=tol).fit(self.X)

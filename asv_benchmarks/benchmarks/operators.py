@@ -72,6 +72,7 @@ class Sparse:
         if self.operator.form != "separable":
             raise NotImplementedError("these samples are not sparse enough")
         self.v = np.ones(self.X.shape[0])
+        self.operator @ self.v, self.operator.T @ self.v
 
     def time_making_the_operator(self, name):
         self.kernel.operator(self.X, self.Z)

@@ -47,6 +47,11 @@ class ManyDistributions:
         install_many(root, distributions, self.malformed)
         self.path = list(sys.path)
         sys.path.insert(0, str(root))
+        import entrypoints  # noqa: F401  # imported before anything is timed
+
+        import kernreg
+
+        kernreg.available()
 
     def teardown(self, distributions):
         sys.path[:] = self.path

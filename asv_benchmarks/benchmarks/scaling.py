@@ -6,7 +6,7 @@ commit is a lost algorithm, whatever the machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,9 @@ from kernreg.engine.memory import release
 
 from .peers import ROUNDS, TINY, best_times, extra_peak_bytes, kernel_and_samples, samples, threads
 from .peers import size as shrunk
+
+#: Bytes; a peak below this says little about a call.
+NOISE = 4e6
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,7 @@ def measure(series: Series) -> tuple[list[float], list[float]]:
     return seconds, peaks
 
 
-def exponent(sizes: tuple[int, ...], values: list[float]) -> float:
+def exponent(sizes: Sequence[int], values: Sequence[float]) -> float:
     """Return p of values ~ sizeᵖ, by least squares on logarithms."""
     return float(np.polyfit(np.log(sizes), np.log(np.maximum(values, 1e-9)), 1)[0])
 
@@ -164,8 +167,11 @@ class Exponents(Measured):
         return max(0.0, exponent(SERIES[name].sizes, measured[name][0]))
 
     def track_memory(self, measured, name):
-        """Of what a call takes at its peak, in steps of at least a megabyte: less drowns in the allocator's noise."""
-        return max(0.0, exponent(SERIES[name].sizes, [max(1e6, peak) for peak in measured[name][1]]))
+        """Of what a call takes at its peak, where that is more than the allocator's noise; else there is none."""
+        pairs = [(size, peak) for size, peak in zip(SERIES[name].sizes, measured[name][1], strict=True) if peak > NOISE]
+        if len(pairs) < 2:
+            return float("nan")
+        return max(0.0, exponent(*zip(*pairs, strict=True)))
 
 
 class Points(Measured):

@@ -53,6 +53,7 @@ class Samples:
     def setup(self, name, n):
         self.X, self.known = problem(n)
         self.learner = learner(name).fit(self.X, self.known)
+        self.learner.kernel_(self.X[:200] + 0.1, self.X)
 
     def time_fit(self, name, n):
         self.learner.fit(self.X, self.known)
@@ -111,6 +112,7 @@ class PrintedFormula:
     def setup(self):
         self.X, self.known = problem(size(2000))
         self.side = SideInformation.from_labels(self.known)
+        learner("exact", 2.0).fit(self.X[:100], self.known[:100]).kernel_(self.X[:100])  # compiles
 
     def printed(self, sigma):
         """Return the kernel matrix, and the learned one by two inverses."""

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 from scipy import linalg
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
@@ -49,6 +50,7 @@ class ExactFits:
         self.X, self.y, self.y10 = np.arange(m)[:, None], rng.integers(2, size=m), rng.integers(10, size=m)
         # Compiles, and makes sure that both solve the same system.
         fitted = self.ask_ls()
+        self.ls_svm()
         expected = textbook(self.K, 2.0 * self.y - 1.0)
         np.testing.assert_allclose(fitted.dual_coef_[1], expected[2 : m + 2], rtol=1e-7, atol=1e-9)
 
@@ -167,6 +169,7 @@ class Large:
         self.solver = LSSVC(
             f"rbf(sigma={np.sqrt(32.0)})", 1.0, strategy=strategy, n_landmarks=min(1000, m // 4), random_state=0
         )
+        clone(self.solver).set_params(n_landmarks=20).fit(self.X[:200], self.y[:200])  # compiles
 
     def fit(self):
         with warnings.catch_warnings():
@@ -186,3 +189,26 @@ class Large:
 
     track_extra_peak_memory.unit = "bytes"
     track_error_above_bayes.unit = "error rate"
+
+
+class Limits:
+    """Memory beyond the data, and the residual of the system; the bars are 2 and 4 GB, and 1e-6 of the first."""
+
+    params = ("iterative, m = 50000", "lowrank, m = 500000")
+    param_names = ("work",)
+    timeout = 3600
+
+    def setup(self, work):
+        strategy, m = work.split(", m = ")
+        self.large = Large()
+        self.large.setup(strategy, size(int(m)))
+
+    def track_extra_peak_memory(self, work):
+        return extra_peak_bytes(self.large.fit)
+
+    def track_residual(self, work):
+        """Low-rank solves another system, exactly."""
+        return float(self.large.fit().solver_report_.residual)
+
+    track_extra_peak_memory.unit = "bytes"
+    track_residual.unit = "relative residual"

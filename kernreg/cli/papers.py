@@ -67,7 +67,7 @@ def list_tables(data: Path | None, as_json: bool) -> None:
 
 @command.command("run")
 @click.argument("chosen", metavar="NAME...", nargs=-1, required=True)
-@click.option("--trials", type=click.IntRange(1), help="Trials of each row; by default as in the paper.")
+@click.option("--trials", type=click.IntRange(1), help="Trials of each row; by default as the table says.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 @data_option
 @out_option
@@ -90,8 +90,11 @@ def run_tables(
     from kernreg.papers import find, names, run
 
     tables = [find(name) for name in (names() if chosen == ("all",) else chosen)]
+    selected = [(table, rows, methods) for table in tables] if len(tables) == 1 else _having(tables, rows, methods)
+    if not selected:
+        raise KernregError("none of these tables has the rows and methods that are asked for")
     failed = there = lacking = 0
-    for table in tables:
+    for table, its_rows, its_methods in selected:
         click.echo(f"{table.name}: {table.title}")
         done = run(
             table,
@@ -101,8 +104,8 @@ def run_tables(
             data=data,
             quick=quick,
             download=download,
-            rows=rows,
-            methods=methods,
+            rows=its_rows,
+            methods=its_methods,
             tell=lambda line: click.echo(f"  {line}"),
         )
         failed += done.failed
@@ -114,10 +117,26 @@ def run_tables(
         )
         for line in done.missing:
             click.echo(f"  data not available: {line}")
-    if lacking and not there:
-        raise KernregError("nothing was run: no row has data; name their folder by --data or KERNREG_DATA")
+    if not there:
+        why = "no row has data; name their folder by --data or KERNREG_DATA" if lacking else "see the lines above"
+        raise KernregError(f"nothing was run: {why}")
     if failed:
         raise SystemExit(1)
+
+
+def _having(
+    tables: list[Any], rows: tuple[str, ...], methods: tuple[str, ...]
+) -> list[tuple[Any, tuple[str, ...], tuple[str, ...]]]:
+    """Return those of several tables that have a row and a method of these names, with the names they have."""
+    found = []
+    for table in tables:
+        has_rows = [each.name for each in (table.rows if hasattr(table, "rows") else table.parts)]
+        has_methods = [each.name for each in getattr(table, "methods", ())]
+        its_rows = tuple(name for name in rows if name in has_rows)
+        its_methods = tuple(name for name in methods if name in has_methods)
+        if (its_rows or not rows) and (its_methods or not methods):
+            found.append((table, its_rows, its_methods))
+    return found
 
 
 @command.command("report")

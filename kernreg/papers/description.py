@@ -118,6 +118,8 @@ class Method:
         Whether the column is not the paper's.
     note : str
         What differs from the paper in this column.
+    revision : int
+        Raised by hand where the function does something else with the same settings: older results do not count then.
     too_large : sequence of str
         Rows whose data are too large for the method: they are left out of the full run, and run in the quick profile.
     requires : str
@@ -133,6 +135,7 @@ class Method:
     note: str = ""
     requires: str = ""
     too_large: Sequence[str] = ()
+    revision: int = 0
 
     @property
     def is_installed(self) -> bool:

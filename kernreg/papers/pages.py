@@ -10,12 +10,14 @@ from kernreg.papers.report import (
     Section,
     TableSection,
     beyond,
+    misses,
     missing_parts,
     named,
     notes,
     printed,
     profile,
     shown,
+    time_taken,
     verdict,
 )
 from kernreg.papers.summary import Entry, Summary
@@ -65,7 +67,7 @@ def _markdown_table(section: TableSection, pictures: str) -> list[str]:
     for measure in table.measures:
         parts += [f"**{named(measure, table)}**", "", *head]
         for row in table.rows_with(measure):
-            cells = [_markdown_cell(summary.entries[measure][row.name, m.name]) for m in table.methods]
+            cells = [_markdown_cell(summary.entries[measure][row.name, m.name], summary.quick) for m in table.methods]
             parts.append(f"| {row.name} | " + " | ".join(cells) + " |")
         parts.append("")
     parts += ["**seconds for a trial**", "", *head]
@@ -75,11 +77,13 @@ def _markdown_table(section: TableSection, pictures: str) -> list[str]:
         seconds = ["" if entry.seconds is None else f"{entry.seconds:.2f}" for entry in entries]
         parts.append(f"| {row.name} | " + " | ".join(seconds) + " |")
     parts.append("")
-    parts += [text + "\n" for text in (verdict(summary), beyond(summary), section.comparison) if text]
+    words = verdict(summary), beyond(summary), section.comparison, time_taken(summary)
+    parts += [text + "\n" for text in words if text]
     if section.ranks is not None:
         parts += [section.ranks.as_markdown(pictures), ""]
-    differs = notes(table)
-    return parts + (["What differs:", "", *(f"- {note}" for note in differs), ""] if differs else [])
+    for title, lines in (("Not within the paper's deviation", misses(summary)), ("What differs", notes(table))):
+        parts += [f"{title}:", "", *(f"- {line}" for line in lines), ""] if lines else []
+    return parts
 
 
 def _markdown_figure(section: FigureSection, pictures: str) -> list[str]:
@@ -89,12 +93,17 @@ def _markdown_figure(section: FigureSection, pictures: str) -> list[str]:
     parts += [section.picture.as_markdown(pictures), ""]
     parts += [f"- not shown, {line}" for line in missing_parts(computed)]
     parts += [f"- {note}" for note in figure.differences]
+    if computed.seconds:
+        parts.append(f"- Computed in {sum(computed.seconds.values()):.1f} s.")
     return [*parts, ""]
 
 
-def _markdown_cell(entry: Entry) -> str:
+def _markdown_cell(entry: Entry, quick: bool) -> str:
     paper = f" [{printed(entry.paper)}]" if entry.paper else ""
-    return f"{shown(entry.mean, entry.std) if entry.state == 'done' else entry.state}{paper}"
+    if entry.state != "done":
+        return f"{entry.state}{paper}"
+    trials = "" if quick else f" ×{entry.trials}"
+    return f"{shown(entry.mean, entry.std)}{trials}{paper}{' near' if entry.near and not quick else ''}"
 
 
 # HTML -----------------------------------------------------------------------------------------------------------
@@ -130,12 +139,13 @@ def _html_table(section: TableSection) -> list[str]:
             cells = [_html_cell(summary, summary.entries[measure][row.name, m.name], timed) for m in table.methods]
             parts.append(f"<tr><th>{row.name}</th>{''.join(cells)}</tr>")
         parts.append("</table></div>")
-    words = verdict(summary), beyond(summary), section.comparison
+    words = verdict(summary), beyond(summary), section.comparison, time_taken(summary)
     parts += [f"<p>{html.escape(text)}</p>" for text in words if text]
     if section.ranks is not None:
         parts.append(section.ranks.as_html())
-    differs = notes(table)
-    return parts + (["<h3>What differs</h3>", *_bullets(differs)] if differs else [])
+    for title, lines in (("Not within the paper's deviation", misses(summary)), ("What differs", notes(table))):
+        parts += [f"<h3>{title}</h3>", *_bullets(lines)] if lines else []
+    return parts
 
 
 def _html_figure(section: FigureSection) -> list[str]:

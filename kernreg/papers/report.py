@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -135,10 +135,47 @@ def profile(summary: Summary) -> str:
             f"Quick profile, trials: {table.quick_trials}, at most {table.quick_samples} samples. These numbers show "
             "that the table runs; they are not comparable with the paper's."
         )
+    wanted = sorted({table.trials_of(row, None, False) for row in table.rows})
     counts = {entry.trials for part in summary.entries.values() for entry in part.values() if entry.trials}
-    ran = f" Trials run here: {min(counts)} to {max(counts)}." if counts and counts != {table.trials} else ""
-    official = "as many" if table.official_trials >= table.trials else "one"
-    return f"{table.trials} trials, {official} where the split is official.{ran}"
+    ran = f" Trials run here: {_range(sorted(counts))}." if counts and counts != set(wanted) else ""
+    official = " (official splits less often)" if any(row.official for row in table.rows) and len(wanted) > 1 else ""
+    return f"Trials: {_range(wanted)}{official}.{ran}"
+
+
+def _range(counts: Sequence[int]) -> str:
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+
+
+def time_taken(summary: Summary) -> str:
+    """Say how long all cells that count took."""
+    table, seconds, cells = summary.table, 0.0, 0
+    for row in table.rows:
+        entries = summary.entries[row.measures[0] if row.measures else table.measures[0]]
+        for method in table.methods:
+            entry = entries[row.name, method.name]
+            seconds += entry.trials * (entry.seconds or 0.0)
+            cells += entry.trials
+    return f"{cells} cells, {seconds / 60.0:.1f} minutes of one process." if cells else ""
+
+
+def misses(summary: Summary) -> list[str]:
+    """Return the numbers that are not within the paper's deviation, one line for each row of a measure."""
+    table = summary.table
+    found: list[str] = []
+    if summary.quick:
+        return found
+    for measure in table.measures:
+        for row in table.rows_with(measure):
+            entries = [(method, summary.entries[measure][row.name, method.name]) for method in table.methods]
+            far = [
+                f"{method.label} {shown(entry.mean, entry.std)} [{printed(entry.paper)}]"
+                for method, entry in entries
+                if entry.near is False
+            ]
+            if far:
+                name = f"{row.name}, {NAMES.get(measure, measure)}" if len(table.measures) > 1 else row.name
+                found.append(f"{name}: {', '.join(far)}")
+    return found
 
 
 def verdict(summary: Summary) -> str:

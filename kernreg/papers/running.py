@@ -126,6 +126,8 @@ def run(
                 if method.name in absent or (methods and method.name not in methods):
                     continue
                 if row.name in method.too_large and not quick:
+                    if trial == 0:
+                        say(f"{row.name} {method.name}: too large, left out")
                     continue
                 path = cell_path(folder, quick, table.name, row.name, method.name, trial)
                 if is_done(read_cell(path), made_with(table, row.name, method.name, trial, quick)):
@@ -144,7 +146,13 @@ def made_with(table: Table, row: str, method: str, trial: int, quick: bool) -> d
     """Return all that a result depends on, but for versions."""
     here, column = table.row(row), table.method(method)
     # What a table does not use is not named, so that results outlive new kinds of tables.
-    special = {"unseen": table.unseen, "stratify": table.stratify, "subset": here.subset, "n_train": here.n_train}
+    special = {
+        "unseen": table.unseen,
+        "stratify": table.stratify,
+        "subset": here.subset,
+        "n_train": here.n_train,
+        "revision": column.revision,
+    }
     return {
         "seed": seed_of(table.name, row, trial),
         "quick": quick,

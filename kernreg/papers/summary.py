@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernreg.papers.cells import cell_path, is_done, profile_folder, read_cell, versions_of
+from kernreg.papers.cells import cell_path, is_done, plain, profile_folder, read_cell, versions_of
 from kernreg.papers.description import Method, Reported, Row, Table
 from kernreg.papers.running import made_with
 from kernreg.papers.splitting import is_available
@@ -23,7 +23,7 @@ class Entry:
 
     Attributes
     ----------
-    state : {"done", "failed", "not run", "data not available", "plugin not installed", "–"}
+    state : {"done", "failed", "not run", "too large", "data not available", "plugin not installed", "–"}
         The last where the method ran, and has no such measure.
     trials : int
     mean, std, seconds : float or None
@@ -95,7 +95,13 @@ def summarise(
                 for trial, cell in found
                 if cell is not None and is_done(cell, made_with(table, row.name, method.name, trial, quick))
             ]
-            errors = [cell["error"] for _, cell in found if cell is not None and "error" in cell]
+            errors = [
+                cell["error"]
+                for trial, cell in found
+                if cell is not None
+                and "error" in cell
+                and cell["made_with"] == plain(made_with(table, row.name, method.name, trial, quick))
+            ]
             seen |= {versions_of(cell) for cell in cells}
             for measure in table.measures:
                 if row.measures and measure not in row.measures:
@@ -114,6 +120,8 @@ def _entry(
         return Entry("–", paper=paper)
     if not cells:
         state = "failed" if errors else "not run" if present else "data not available"
+        if state == "not run" and row.name in method.too_large:
+            state = "too large"
         if not method.is_installed and not errors:
             state = "plugin not installed"
         return Entry(state, paper=paper, error=errors[0] if errors else "")

@@ -50,6 +50,15 @@ def test_nothing_but_missing_data_is_an_error(call):
     assert "no row has data; name their folder by --data or KERNREG_DATA" in result.stderr
 
 
+def test_of_several_tables_those_are_run_that_have_the_row(call):
+    arguments = ("run", "ksvd-table7", "ask-table4", "--quick", "--trials", "1", "--data", "data", "--method", "rbf")
+    result = call(*arguments, "--row", "sonar")
+    assert result.exit_code == 0, result.output
+    assert "ksvd-table7" not in result.stdout
+    assert "cells run: 1" in result.stdout
+    assert call(*arguments, "--row", "nowhere").exit_code == 2
+
+
 def test_a_report_of_no_folder_is_refused(call, tmp_path):
     result = call("report", "ask-table4", "--out", "nowhere")
     assert result.exit_code != 0

@@ -36,7 +36,10 @@ def test_ours_stand_beside_the_papers(table, folder, tmp_path):
     run(table, tmp_path, data=folder)
     markdown, page = (path.read_text() for path in write_report([table], tmp_path, data=folder))
     near = summarise(table, tmp_path, data=folder).entries["accuracy"]["blobs", "near"]
-    assert f"| blobs | {near.mean:.3f} ± {near.std:.3f} [0.990 ± 0.020] |" in markdown
+    word = " near" if near.near else ""
+    assert f"| blobs | {near.mean:.3f} ± {near.std:.3f} ×{near.trials} [0.990 ± 0.020]{word} |" in markdown
+    assert re.search(r"\d+ cells, \d+\.\d minutes of one process", markdown)
+    assert ("Not within the paper's deviation" in markdown) == (not near.near)
     assert f"{int(abs(near.mean - 0.99) <= 0.02)} of 1 numbers are within" in markdown
     assert "- the means are shifted" in markdown
     assert "Wilcoxon signed-rank test of the two over 2 rows" in markdown

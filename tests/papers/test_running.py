@@ -105,6 +105,13 @@ def test_other_settings_are_another_result(table, folder, tmp_path):
     assert (done.made, done.kept) == (6, 6)
 
 
+def test_a_new_revision_of_a_method_is_another_result(table, folder, tmp_path):
+    run(table, tmp_path, data=folder)
+    first, other = table.methods
+    changed = dataclasses.replace(table, methods=(dataclasses.replace(first, revision=1), other))
+    assert run(changed, tmp_path, data=folder).made == 6  # three trials of two rows
+
+
 def test_the_quick_profile_is_small_and_kept_apart(table, folder, tmp_path):
     run(table, tmp_path, data=folder, quick=True)
     cell = read_cell(cell_path(tmp_path, True, "tiny", "blobs", "near", 0))

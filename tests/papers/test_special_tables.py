@@ -13,7 +13,7 @@ from kernreg.papers import Method, Outcome, Reported, Row, Table, find_table, ru
 from kernreg.papers.cells import cell_path, read_cell
 from kernreg.papers.generated import click_rows, clicks
 from kernreg.papers.report import beyond
-from kernreg.papers.splitting import make_split
+from kernreg.papers.splitting import Split, make_split
 from kernreg.papers.summary import summarise
 
 
@@ -143,3 +143,24 @@ def test_a_row_may_be_a_subset_with_few_labels(tmp_path):
     assert (cell["n_train"], cell["n_test"]) == (50, 50)
     assert cell["made_with"]["subset"] == "a1a"
     assert cell["scores"]["learning_seconds"] > 0
+
+
+@pytest.mark.parametrize("name", ["scg-ldk", "tuned"])
+def test_unseen_samples_choose_nothing(name):
+    table = find_table("scg-table4")
+    method = table.method(name)
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 3)) + 2.0 * y[:, None]
+    split = Split(X[:30], y[:30], X[30:], seed=1, n_unseen=15)
+    moved = dataclasses.replace(split, X_test=np.concatenate([X[30:45], 50.0 + X[45:]]))
+    first, second = (method.function(each, **method.settings_of(True)) for each in (split, moved))
+    assert first.chosen == second.chosen
+    np.testing.assert_array_equal(first.predicted[:15], second.predicted[:15])
+
+
+def test_a_row_may_have_its_own_number_of_trials():
+    table = find_table("scg-table5")
+    assert table.trials_of(table.row("adult-a6a"), None, False) == 2
+    assert table.trials_of(table.row("adult-a6a"), 7, False) == 7
+    assert table.trials_of(table.row("adult-a6a"), None, True) == table.quick_trials

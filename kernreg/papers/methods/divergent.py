@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 from kernreg.errors import ParameterError
@@ -66,13 +67,13 @@ def c_svm(split: Split, *, a: Sequence[float], C: Sequence[float], folds: int, d
     best: Any = None
     for value in a:
         K = np.exp(-value * d.both_ways)
-        svm = SVC(kernel="precomputed", decision_function_shape="ovr")
-        search = GridSearchCV(svm, {"C": list(C)}, cv=_pairs(d.y, folds, split.seed))
+        svm = OneVsRestClassifier(SVC(kernel="precomputed"))
+        search = GridSearchCV(svm, {"estimator__C": list(C)}, cv=_pairs(d.y, folds, split.seed))
         search.fit(K[np.ix_(d.train, d.train)], d.y)
         if best is None or search.best_score_ > best[0]:
             best = search.best_score_, value, search, K
     score, value, search, K = best
-    chosen = {"a": value, **search.best_params_, "cv_score": float(score)}
+    chosen = {"a": value, "C": search.best_params_["estimator__C"], "cv_score": float(score)}
     return Outcome(search.predict(K[np.ix_(d.test, d.train)]), chosen)
 
 

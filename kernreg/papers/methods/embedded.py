@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from kernreg.errors import ParameterError
 from kernreg.graphs import graph_samples, reconstruct_graph
@@ -19,6 +20,9 @@ from kernreg.solvers.coupled import linear_svd
 
 #: Up to so many nodes matrices are dense.
 DENSE = 5000
+
+#: Of more training nodes so many choose kernel and γ: leave-one-out needs all eigenvalues.
+CHOOSING = 3000
 
 #: The last embeddings that were made in this process: trials of a row differ in their splits only.
 _MADE: dict[Any, dict[str, Any]] = {}
@@ -58,6 +62,8 @@ def embed_and_classify(
     kinds = [embedding] if isinstance(embedding, str) else list(embedding)
     widths = list(width) if isinstance(width, Sequence) else [width]
     r = int(split.options.get("components", components))
+    train, y = np.asarray(split.X_train), split.y_train
+    some = np.random.default_rng(split.seed).permutation(len(train))[:CHOOSING] if len(train) > CHOOSING else None
     best: Any = None
     norms: list[tuple[float, float]] = []
     for kind in kinds:
@@ -68,12 +74,15 @@ def embed_and_classify(
             gammas = gamma if isinstance(gamma, str) else list(gamma)
             # After division by the mean length, widths of about one suit the RBF kernel.
             grid: dict[str, Any] = {"kernel": [*_classifiers(kernels)], "gamma": gammas}
-            found = tune(LSSVC(), grid, E[split.X_train], split.y_train)
+            found = tune(LSSVC(), grid, E[train] if some is None else E[train[some]], y if some is None else y[some])
             if best is None or found.best_score > best[0]:
                 chosen = {"embedding": kind, "width": factor, **found.best_params, "loo_score": found.best_score}
-                best = found.best_score, found.best_estimator.predict(E[split.X_test]), chosen
+                best = found.best_score, found.best_estimator, E, chosen
+    _, model, E, chosen = best
+    if some is not None:
+        model = clone(model).set_params(gamma=model.gamma_).fit(E[train], y)
     l1, l2 = min(norms)
-    return Outcome(best[1], best[2], {"l1": l1, "l2": l2})
+    return Outcome(model.predict(E[split.X_test]), chosen, {"l1": l1, "l2": l2})
 
 
 def _classifiers(kernels: Sequence[str]) -> list[str]:

@@ -133,7 +133,7 @@ def reduce_and_chain(
     if learned:
         other = _learned(split, order[:CHOOSING], [math.ceil(share * r) for share in shares], learned, C, folds)
         known = found.chosen["cv_accuracy"]
-        if other.chosen["cv_score"] > known + standard_error(known, len(X)):
+        if other.chosen["cv_score"] > known + standard_error(known, min(CHOOSING, len(X))):
             return replace(other, chosen={**other.chosen, "instead_of": chosen})
     return Outcome(found.predicted, chosen)
 

@@ -46,7 +46,7 @@ TABLE = Table(
         Row("dblp", "dblp_docterm", options={"samples": "histograms", "smoothing": 0.01}, note="words of documents."),
     ),
     methods=(
-        Method("svm", "SVM", c_svm, {**_COMMON, "C": [1.0, 10.0, 100.0, 1000.0]}, _QUICK),
+        Method("svm", "SVM", c_svm, {**_COMMON, "C": [1.0, 10.0, 100.0, 1000.0]}, _QUICK, revision=1),
         Method(
             "ls-svm",
             "LS-SVM",

@@ -116,19 +116,30 @@ TABLE = Table(
             blogcatalog .688 .704 .697
             """,
         ),
+        "macro_f1": numbers(
+            _OTHERS,
+            """
+            cora        .736 .473 .776
+            citeseer    .587 .607 .627
+            pubmed      .737 .741 .749
+            twitch-pt   .589 .568 .593
+            blogcatalog .679 .697 .690
+            """,
+        ),
         "l1": numbers(_OTHERS, "cora 19 15 26\nciteseer 25 26 25\npubmed 171 171 171"),
         "l2": numbers(_OTHERS, "cora 17.6 18.1 20.9\nciteseer 14.4 13.3 16.4\npubmed 19.4 23.8 27.9"),
     },
     differences=(
         "Split, kernel of the LS-SVM and centring are not said in the paper; here 60/40, linear, centred (SVD: not).",
         "γ is chosen by leave-one-out: the paper's γ = 1 means nothing without the scale of its embeddings.",
-        "σ² is the number of nodes times the variance of the entries of A, as the paper has it for its runtimes.",
+        "σ² is the number of nodes times the variance of the entries of A, as the paper has it for its runtimes; the "
+        "paper chooses it by 10-fold cross-validation, from a grid that is not printed.",
         "Rows of A are cited nodes, its columns citing ones, as in the matrices that two of the authors released with "
         "AsK-LS, and every node has an edge to itself, as there. These edges were put in after a "
         "look at test scores on Cora: without them one side alone is far below the paper.",
         "Reconstruction: node v gets edges to the k_v other nodes nearest in Euclidean distance of the singular "
         "vectors of both sides, k_v its out-degree in A. The paper says no more than 'closest'. ℓ1 and ℓ2 are "
-        "induced norms of the difference. SVD and KPCA are then near the paper on Cora, KSVD is not. Tried without "
+        "induced norms of the difference. Only ℓ2 of SVD and KPCA on Cora comes within 4 % of the paper. Tried without "
         "success for KSVD: vectors, scores, one side, both, cosines, inner products, σ from 0.3 to 10 times ours "
         "(all without edges from a node to itself).",
     ),
