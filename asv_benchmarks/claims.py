@@ -185,7 +185,7 @@ def composition() -> Iterator[Claim]:
         "chains.ByHand.track_time_over_steps_by_hand",
         "chains.SharedMatrix.track_chain_over_solvers_one_by_one",
     )
-    yield Claim(area, "chain kpca, ls-svm, m = 2000", hand, "the two fits by hand", (), 1.3, True, ("2000",), time)
+    yield Claim(area, "chain kpca, ls-svm, m = 2000", hand, "the two fits by hand", (), 1.2, True, ("2000",), time)
     yield Claim(
         area, "four ls-svm branches, one kernel", shared, "four ls-svm, each for itself", (), 1.0, True, ("4",), time
     )

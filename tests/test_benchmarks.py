@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import math
 import re
 import sys
 from pathlib import Path
@@ -17,6 +18,8 @@ BENCHMARK = re.compile(r"(time|track|peakmem|mem)_")
 
 #: Modules that are used by benchmarks and hold none.
 HELPERS = {"peers"}
+#: A growth exponent of memory that is too small to be measured, as it is on tiny samples.
+WITHOUT_A_NUMBER = {("scaling", "track_memory")}
 
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="the benchmarks are not part of a source distribution")
 
@@ -68,7 +71,9 @@ def test_every_benchmark_runs(suite, module):
             getattr(benchmark, "setup", lambda *_: None)(*parameters)
             for name in filter(BENCHMARK.match, dir(cls)):
                 result = getattr(benchmark, name)(*parameters)
-                assert not name.startswith("track_") or not float(result) < 0
+                if (module, name) in WITHOUT_A_NUMBER and math.isnan(result):
+                    continue
+                assert not name.startswith("track_") or float(result) >= 0
         except NotImplementedError:
             continue  # asv skips it here too
         finally:

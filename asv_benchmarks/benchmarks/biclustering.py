@@ -6,7 +6,6 @@ Labels and matrices come from the folder of KERNREG_DATA; without it these bench
 
 from __future__ import annotations
 
-import os
 from functools import cache
 
 import numpy as np
@@ -16,7 +15,7 @@ from kernreg.datasets import load, make_documents
 from kernreg.metrics import coherence, nmi
 from kernreg.solvers import KernelBiclustering
 
-from .peers import ROUNDS, TINY, best_times, size, threads
+from .peers import ROUNDS, TINY, best_times, needs_data, size, threads
 
 #: Clusters of documents and of terms; NMI and coherence of KSVD in the paper.
 TABLE = {"acm": ((3, 18), 0.68, 0.32), "dblp": ((4, 2), 0.28, 0.21), "pubmed": ((3, 3), 0.33, 0.54)}
@@ -28,8 +27,7 @@ def documents(name):
     if TINY:
         A, labels, _ = make_documents(120, 60, TABLE[name][0][0], within=0.3, random_state=0)
         return A, labels
-    if not os.environ.get("KERNREG_DATA"):
-        raise NotImplementedError("the matrix is in the folder that KERNREG_DATA names")
+    needs_data()
     found = load(f"{name}_docterm")
     return found.X, found.y
 

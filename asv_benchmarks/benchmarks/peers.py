@@ -139,7 +139,7 @@ def chebyshev_with_numpy(x: np.ndarray, z: np.ndarray) -> float:
 def needs_data() -> None:
     """Skip a benchmark that is named after a data set where that is not at hand."""
     if not TINY and not os.environ.get("KERNREG_DATA"):
-        raise NotImplementedError("the graph is in the folder that KERNREG_DATA names")
+        raise NotImplementedError("the data are in the folder that KERNREG_DATA names")
 
 
 def citation_graph(name: str = "pubmed") -> sp.csr_array:

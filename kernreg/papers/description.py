@@ -239,6 +239,10 @@ class Table:
         ]
         return (min if measure in self.lower else max)(printed, key=lambda number: number.mean, default=None)
 
+    def first_measure(self, row: Row) -> str:
+        """Return the measure of a row that counts."""
+        return (row.measures or self.measures)[0]
+
     def rows_with(self, measure: str) -> list[Row]:
         """Return the rows that have this measure."""
         return [row for row in self.rows if not row.measures or measure in row.measures]

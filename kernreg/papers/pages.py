@@ -72,7 +72,7 @@ def _markdown_table(section: TableSection, pictures: str) -> list[str]:
         parts.append("")
     parts += ["**seconds for a trial**", "", *head]
     for row in table.rows:
-        measure = row.measures[0] if row.measures else table.measures[0]
+        measure = table.first_measure(row)
         entries = [summary.entries[measure][row.name, m.name] for m in table.methods]
         seconds = ["" if entry.seconds is None else f"{entry.seconds:.2f}" for entry in entries]
         parts.append(f"| {row.name} | " + " | ".join(seconds) + " |")
@@ -135,7 +135,7 @@ def _html_table(section: TableSection) -> list[str]:
         parts.append(f'<div class="wide"><table><caption>{html.escape(named(measure, table))}</caption>')
         parts.append(f"<tr><th></th>{head}</tr>")
         for row in table.rows_with(measure):
-            timed = measure == (row.measures or table.measures)[0]  # once for a cell is enough
+            timed = measure == table.first_measure(row)  # once for a cell is enough
             cells = [_html_cell(summary, summary.entries[measure][row.name, m.name], timed) for m in table.methods]
             parts.append(f"<tr><th>{row.name}</th>{''.join(cells)}</tr>")
         parts.append("</table></div>")

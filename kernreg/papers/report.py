@@ -150,7 +150,7 @@ def time_taken(summary: Summary) -> str:
     """Say how long all cells that count took."""
     table, seconds, cells = summary.table, 0.0, 0
     for row in table.rows:
-        entries = summary.entries[row.measures[0] if row.measures else table.measures[0]]
+        entries = summary.entries[table.first_measure(row)]
         for method in table.methods:
             entry = entries[row.name, method.name]
             seconds += entry.trials * (entry.seconds or 0.0)
@@ -194,7 +194,7 @@ def beyond(summary: Summary) -> str:
     table = summary.table
     wins = rows = 0
     for row in table.rows:
-        measure = row.measures[0] if row.measures else table.measures[0]
+        measure = table.first_measure(row)
         if measure in table.unmarked:
             continue
         best, ours = table.best_reported(measure, row.name), summary.entries[measure][row.name, "tuned"].mean

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernreg.papers.cells import cell_path, is_done, plain, profile_folder, read_cell, versions_of
+from kernreg.papers.cells import cell_path, plain, profile_folder, read_cell, versions_of
 from kernreg.papers.description import Method, Reported, Row, Table
 from kernreg.papers.running import made_with
 from kernreg.papers.splitting import is_available
@@ -89,19 +89,14 @@ def summarise(
         for method in table.methods:
             start = f"{row.name}.{method.name}."
             trials = [int(name[len(start) : -5]) for name in names if name.startswith(start)]
-            found = [(t, read_cell(cell_path(folder, quick, table.name, row.name, method.name, t))) for t in trials]
-            cells = [
+            found = [
                 cell
-                for trial, cell in found
-                if cell is not None and is_done(cell, made_with(table, row.name, method.name, trial, quick))
-            ]
-            errors = [
-                cell["error"]
-                for trial, cell in found
-                if cell is not None
-                and "error" in cell
+                for trial in trials
+                if (cell := read_cell(cell_path(folder, quick, table.name, row.name, method.name, trial))) is not None
                 and cell["made_with"] == plain(made_with(table, row.name, method.name, trial, quick))
             ]
+            cells = [cell for cell in found if "error" not in cell]
+            errors = [cell["error"] for cell in found if "error" in cell]
             seen |= {versions_of(cell) for cell in cells}
             for measure in table.measures:
                 if row.measures and measure not in row.measures:

@@ -74,8 +74,8 @@ def draw(axes: list[Any], values: Mapping[str, Any]) -> None:
 
 
 def _part(name: str, exact: bool) -> Part:
-    settings = {"sizes": [100, 250, 500, 1000, 1500], "components": 500, "trials": 3, "nodes": None, "exact": exact}
-    settings["loops"] = True
+    settings = {"sizes": [100, 250, 500, 1000, 1500], "components": 500, "trials": 3, "nodes": None}
+    settings |= {"exact": exact, "loops": True}
     quick = {"sizes": [40, 80, 160], "components": 80, "trials": 1, "nodes": 400}
     return Part(name, name.capitalize(), compute, draw, name, settings, quick, panels=2)
 

@@ -1,4 +1,4 @@
-"""The best of several candidates, each with every setting of what follows it, by the mean score of its folds."""
+"""Which samples choose, and the best of several candidates by the mean score of its folds."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ from kernreg.errors import KernregError, ParameterError
 
 T = TypeVar("T")
 S = TypeVar("S")
+
+
+def choosing_samples(n: int, most: int, seed: int) -> np.ndarray:
+    """Return the numbers of all of n samples, or of so many of them at random."""
+    return np.random.default_rng(seed).permutation(n)[:most] if n > most else np.arange(n)
 
 
 def best_candidate(

@@ -14,6 +14,7 @@ from kernreg.graphs import graph_samples, reconstruct_graph
 from kernreg.kernels.builtin import rbf, sne
 from kernreg.metrics import induced_norms
 from kernreg.papers.description import Outcome
+from kernreg.papers.methods.choosing import choosing_samples
 from kernreg.papers.splitting import Split
 from kernreg.solvers import LSSVC, KernelPCA, KernelSVD, tune
 from kernreg.solvers.coupled import linear_svd
@@ -63,7 +64,7 @@ def embed_and_classify(
     widths = list(width) if isinstance(width, Sequence) else [width]
     r = int(split.options.get("components", components))
     train, y = np.asarray(split.X_train), split.y_train
-    some = np.random.default_rng(split.seed).permutation(len(train))[:CHOOSING] if len(train) > CHOOSING else None
+    some = choosing_samples(len(train), CHOOSING, split.seed)
     best: Any = None
     norms: list[tuple[float, float]] = []
     for kind in kinds:
@@ -74,12 +75,12 @@ def embed_and_classify(
             gammas = gamma if isinstance(gamma, str) else list(gamma)
             # After division by the mean length, widths of about one suit the RBF kernel.
             grid: dict[str, Any] = {"kernel": [*_classifiers(kernels)], "gamma": gammas}
-            found = tune(LSSVC(), grid, E[train] if some is None else E[train[some]], y if some is None else y[some])
+            found = tune(LSSVC(), grid, E[train[some]], y[some])
             if best is None or found.best_score > best[0]:
                 chosen = {"embedding": kind, "width": factor, **found.best_params, "loo_score": found.best_score}
                 best = found.best_score, found.best_estimator, E, chosen
     _, model, E, chosen = best
-    if some is not None:
+    if len(some) < len(train):
         model = clone(model).set_params(gamma=model.gamma_).fit(E[train], y)
     l1, l2 = min(norms)
     return Outcome(model.predict(E[split.X_test]), chosen, {"l1": l1, "l2": l2})

@@ -113,16 +113,25 @@ def _chosen(
     """Return accuracy, learner, parameters and C that are best in cross-validation, and what could not be learned."""
     labelled = np.flatnonzero(y != HIDDEN)
     cut = list(StratifiedKFold(folds, shuffle=True, random_state=seed % 2**32).split(labelled[:, None], y[labelled]))
-    every = [(each["learner"], values) for each in candidates for values in ParameterGrid(dict(each["grid"]))]
     score, (learner, values), c, skipped = best_candidate(
-        every,
+        learners(candidates),
         C,
         lambda each: [_hits(*each, X, y, C, normalise, *part) for part in cut],
-        label=lambda each: f"{each[0]} {each[1]}",
+        label=name_of,
         what="no kernel could be learned",
         refusals=(KernregError, ValueError),  # the latter from libsvm, of kernels beyond double precision
     )
     return score, learner, values, c, skipped
+
+
+def learners(candidates: Sequence[Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """Return every learner of the candidates with every combination of its parameters."""
+    return [(each["learner"], values) for each in candidates for values in ParameterGrid(dict(each["grid"]))]
+
+
+def name_of(learner: tuple[str, dict[str, Any]]) -> str:
+    """Return what a learner with its parameters is called."""
+    return f"{learner[0]} {learner[1]}"
 
 
 def _hits(learner: str, values: Any, X: Any, y: Any, C: Any, normalise: bool, rest: Any, fold: Any) -> list[float]:

@@ -50,19 +50,17 @@ def preferred_machine(
         Of the cross-validation of C-SVMs, and of what is merged.
     """
     X, n = all_samples(split), len(split.y_train)
-    seen = X[: len(X) - split.n_unseen]
+    grids = {kernel: specs(X[: len(X) - split.n_unseen], kernel, widths) for kernel in kernels}
     merged = best_of(replace(split, X_train=X[:n], X_test=X[n:]), candidates=candidates, folds=folds)
     assert merged.predicted is not None
     best = merged.chosen["cv_accuracy"], {"machine": "merged", **merged.chosen}, merged.predicted
-    for kernel in kernels:
-        grid: dict[str, Any] = {"kernel": specs(seen, kernel, widths), "gamma": "loo"}
+    for made in grids.values():
+        grid: dict[str, Any] = {"kernel": made, "gamma": "loo"}
         found = tune(LSSVC(multi_class="one-vs-one"), grid, X[:n], split.y_train)
         if found.best_score > best[0] + standard_error(best[0], n):
             chosen = {"machine": "LS-SVM", **found.best_params, "score": found.best_score}
             best = found.best_score, chosen, found.best_estimator.predict(X[n:])
-    score, spec, c = _best_svm(
-        [spec for kernel in kernels for spec in specs(seen, kernel, widths)], X[:n], split, C, folds
-    )
+    score, spec, c = _best_svm([spec for made in grids.values() for spec in made], X[:n], split, C, folds)
     if score > best[0] + standard_error(best[0], n):
         K = np.asarray(make_kernel(spec)(X, X[:n]))
         machine = SVC(kernel="precomputed", C=c / _size(K[:n])).fit(K[:n], split.y_train)

@@ -20,7 +20,7 @@ from kernreg.errors import KernregError, ParameterError
 from kernreg.papers.description import Outcome
 from kernreg.papers.methods.choosing import best_candidate
 from kernreg.papers.methods.crossed import targets
-from kernreg.papers.methods.learned import learn_kernel
+from kernreg.papers.methods.learned import learn_kernel, learners, name_of
 from kernreg.papers.methods.preferred import standard_error
 from kernreg.papers.methods.tuned import best_of, tune_one
 from kernreg.papers.splitting import Split
@@ -163,10 +163,9 @@ def _learned(
         return found
 
     cut = list(StratifiedKFold(folds, shuffle=True, random_state=split.seed).split(X, y))
-    every = [(each["learner"], values) for each in candidates for values in ParameterGrid(dict(each["grid"]))]
     settings = list(product(sorted(set(sizes)), C))
     score, (learner, values), (size, c), skipped = best_candidate(
-        every, settings, hits, label=lambda each: f"{each[0]} {each[1]}", what="no kernel could be learned"
+        learners(candidates), settings, hits, label=name_of, what="no kernel could be learned"
     )
     train, test = reduced(learner, values, split.X_train, codes, split.X_test)
     predicted = classes[_svm(c).fit(train[:, :size], codes).predict(test[:, :size])]

@@ -18,6 +18,7 @@ from sklearn.model_selection import ParameterGrid, cross_val_score
 from kernreg import make_kernel
 from kernreg.errors import KernregError, ParameterError
 from kernreg.papers.description import Method, Outcome
+from kernreg.papers.methods.choosing import choosing_samples
 from kernreg.papers.methods.crossed import make_folds, targets
 from kernreg.papers.methods.tabular import CHOOSING, grid_values
 from kernreg.papers.splitting import Split
@@ -25,23 +26,36 @@ from kernreg.solvers import LSSVC, AsKLSClassifier
 from kernreg.solvers.parameters import default_gammas
 from kernreg.solvers.systems import BlockSystem, SymmetricSystem
 
-_WIDTHS = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0]
-_LAPLACIAN = {"kernel": "laplacian", "grid": {"sigma": [0.03, 0.1, 0.3, 1.0]}, "per_feature": ["sigma"]}
-_POLY = {"kernel": "poly", "grid": {"degree": [1, 2, 3], "c": [1.0]}}
-_RBF = {"kernel": "rbf", "grid": {"sigma": _WIDTHS}}
 
-#: Kernel, grid, parameters given per feature, solver; ``coded`` where features of few values are coded as categories.
-CANDIDATES: list[dict[str, Any]] = [
-    _RBF,
-    _LAPLACIAN,
-    {"kernel": "tl1", "grid": {"rho": [0.1, 0.2, 0.4, 0.7]}, "per_feature": ["rho"]},
-    _POLY,
-    {"kernel": "sne", "grid": {"sigma": [0.5, 1.0, 2.0, 4.0]}, "solver": "ask-ls"},
-    {"kernel": "t", "grid": {"sigma": [1.0]}, "solver": "ask-ls"},
-    {**_RBF, "coded": True},
-    {**_POLY, "coded": True},
-    {**_LAPLACIAN, "coded": True},
-]
+def merged(
+    rbf: Sequence[float], laplacian: Sequence[float], tl1: Sequence[float], sne: Sequence[float]
+) -> list[dict[str, Any]]:
+    """Return what is merged, with widths that suit the scale of the features.
+
+    Each has a kernel, a grid, parameters that are multiples of the number of features, and a solver; ``coded`` where
+    features of few values are coded as categories.
+    """
+    gaussian = {"kernel": "rbf", "grid": {"sigma": list(rbf)}}
+    exponential = {"kernel": "laplacian", "grid": {"sigma": list(laplacian)}, "per_feature": ["sigma"]}
+    polynomial = {"kernel": "poly", "grid": {"degree": [1, 2, 3], "c": [1.0]}}
+    return [
+        gaussian,
+        exponential,
+        {"kernel": "tl1", "grid": {"rho": list(tl1)}, "per_feature": ["rho"]},
+        polynomial,
+        {"kernel": "sne", "grid": {"sigma": list(sne)}, "solver": "ask-ls"},
+        {"kernel": "t", "grid": {"sigma": [1.0]}, "solver": "ask-ls"},
+        *({**each, "coded": True} for each in (gaussian, polynomial, exponential)),
+    ]
+
+
+#: For features between 0 and 1.
+CANDIDATES = merged(
+    rbf=[0.25, 0.5, 1.0, 2.0, 4.0, 8.0],
+    laplacian=[0.03, 0.1, 0.3, 1.0],
+    tl1=[0.1, 0.2, 0.4, 0.7],
+    sne=[0.5, 1.0, 2.0, 4.0],
+)
 
 _PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0)
 #: A feature of at most so many values among the training samples (and more than two) is also read as a category.
@@ -71,7 +85,7 @@ def best_of(split: Split, *, candidates: Sequence[Mapping[str, Any]], folds: int
         Of the cross-validation that chooses the penalty of the regression.
     """
     y = split.y_train
-    some = np.random.default_rng(split.seed).permutation(len(y))[:CHOOSING] if len(y) > CHOOSING else np.arange(len(y))
+    some = choosing_samples(len(y), CHOOSING, split.seed)
     Y = targets(y[some])
     coded = code(split.X_train, split.X_test)
     views, inside, chosen, skipped = [], [], [], []

@@ -8,6 +8,7 @@ from typing import Any
 from kernreg.papers.description import Method
 from kernreg.papers.methods.learned import learn_and_classify
 from kernreg.papers.methods.preferred import preferred_machine
+from kernreg.papers.methods.tuned import merged
 
 PAPER = (
     "Pan, Chen, Chen & Xu, Efficient learning of supervised kernels with a graph-based loss function, "
@@ -102,22 +103,10 @@ def column(name: str, *, neighbours: int = 5, tuning_samples: int = 10**6, **fix
     return Method(name, label, learn_and_classify, settings, small, note=note, requires=plugin)
 
 
-_RBF = {"kernel": "rbf", "grid": {"sigma": [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0]}}
-_LAPLACIAN = {"kernel": "laplacian", "grid": {"sigma": [0.1, 0.3, 1.0, 3.0]}, "per_feature": ["sigma"]}
-_POLY = {"kernel": "poly", "grid": {"degree": [1, 2, 3], "c": [1.0]}}
-
 #: What is merged: as in the other tables, with widths for features of deviation 1.
-MERGED: list[dict[str, Any]] = [
-    _RBF,
-    _LAPLACIAN,
-    {"kernel": "tl1", "grid": {"rho": [0.5, 1.0, 2.0]}, "per_feature": ["rho"]},
-    _POLY,
-    {"kernel": "sne", "grid": {"sigma": [1.0, 2.0, 4.0, 8.0, 16.0]}, "solver": "ask-ls"},
-    {"kernel": "t", "grid": {"sigma": [1.0]}, "solver": "ask-ls"},
-    {**_RBF, "coded": True},
-    {**_POLY, "coded": True},
-    {**_LAPLACIAN, "coded": True},
-]
+MERGED = merged(
+    [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0], [0.1, 0.3, 1.0, 3.0], [0.5, 1.0, 2.0], [1.0, 2.0, 4.0, 8.0, 16.0]
+)
 
 
 def tuned(kernels: Sequence[str] = ("rbf", "laplacian", "poly")) -> Method:
