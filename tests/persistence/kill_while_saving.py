@@ -32,12 +32,10 @@ def model(number: int):
 def main(folder: str, times: int) -> None:
     """Save, kill, look."""
     path = os.path.join(folder, "model.kern")
-    durations = []
-    for _ in range(4):  # the first looks for plugins too
+    for _ in range(2):  # the first looks for plugins too
         start = time.perf_counter()
         kr.save(model(0), path)
-        durations.append(time.perf_counter() - start)
-    duration = min(durations)
+        longest = 2.0 * (time.perf_counter() - start)
     current = changed = unchanged = killed = 0
     rng = random.Random(0)
     while killed < times:
@@ -51,7 +49,7 @@ def main(folder: str, times: int) -> None:
         os.read(ready, 1)
         os.close(ready)
         os.close(write)
-        time.sleep(rng.uniform(0.0, 2.0 * duration))
+        time.sleep(rng.uniform(0.0, longest))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         assert os.WTERMSIG(status) == signal.SIGKILL
@@ -60,6 +58,8 @@ def main(folder: str, times: int) -> None:
         assert len(found) == 1, found
         assert found[0] in (current, current + 1), (found, current)
         changed, unchanged = changed + (found[0] != current), unchanged + (found[0] == current)
+        # A busy machine saves more slowly now than before: wait so long that about half of the files are new.
+        longest *= 0.8 if found[0] != current else 1.25
         current = int(found[0])
     left = [name for name in os.listdir(folder) if name != "model.kern"]
     # Without a name until it is complete, a file is left only if killed between getting its name and losing it.
