@@ -27,7 +27,7 @@ CHOOSING = 3000
 
 #: The last embeddings that were made in this process: trials of a row differ in their splits only.
 _MADE: dict[Any, dict[str, Any]] = {}
-_KEPT = 4
+_KEPT = 8
 
 
 def embed_and_classify(
