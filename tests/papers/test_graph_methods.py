@@ -9,7 +9,8 @@ from scipy.optimize import minimize
 
 from kernreg.kernels.indexed import precomputed
 from kernreg.papers.methods.damped import fold_views, solve_damped, stack_views, views_of
-from kernreg.papers.methods.graph import walk_blocks
+from kernreg.papers.methods.embedded import embed_and_classify, embed_or_walk
+from kernreg.papers.methods.graph import walk_blocks, walks
 from kernreg.papers.methods.krein import c_svm, dc_svm, krein_svm
 from kernreg.papers.splitting import Split
 
@@ -70,6 +71,26 @@ def test_stacking_finds_the_view_that_tells():
     rng = np.random.default_rng(2)
     views = np.stack([rng.normal(size=Y.shape), Y + 0.8 * rng.normal(size=Y.shape)], axis=1)
     assert (stack_views(views, views, Y) == Y.argmax(axis=1)).mean() > 0.85
+
+
+@pytest.mark.parametrize("components", [1, 12])
+def test_walks_or_an_embedding_whichever_is_better_on_training_nodes(split, components):
+    walking = {"lengths": [1, 2], "gamma": 1.0, "folds": 3}
+    embedding = {
+        "embedding": "svd",
+        "components": components,
+        "width": 1.0,
+        "kernels": ["linear"],
+        "gamma": "loo",
+        "measure": "inner",
+    }
+    found = embed_or_walk(split[0], walking=walking, **embedding)
+    walked, embedded = walks(split[0], **walking), embed_and_classify(split[0], **embedding)
+    better = walked if walked.chosen["cv_score"] > embedded.chosen["loo_score"] else embedded
+    np.testing.assert_array_equal(found.predicted, better.predicted)
+    assert found.scores == embedded.scores
+    assert ("instead_of" in found.chosen) == (better is walked)
+    assert ("instead_of" in found.chosen) == (components == 1)
 
 
 def test_walks_are_means_of_powers():

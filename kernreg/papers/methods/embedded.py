@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from kernreg.kernels.builtin import rbf, sne
 from kernreg.metrics import induced_norms
 from kernreg.papers.description import Outcome
 from kernreg.papers.methods.choosing import choosing_samples
+from kernreg.papers.methods.graph import walks
 from kernreg.papers.splitting import Split
 from kernreg.solvers import LSSVC, KernelPCA, KernelSVD, tune
 from kernreg.solvers.coupled import linear_svd
@@ -84,6 +85,23 @@ def embed_and_classify(
         model = clone(model).set_params(gamma=model.gamma_).fit(E[train], y)
     l1, l2 = min(norms)
     return Outcome(model.predict(E[split.X_test]), chosen, {"l1": l1, "l2": l2})
+
+
+def embed_or_walk(split: Split, *, walking: Mapping[str, Any], **embedding: Any) -> Outcome:
+    """Classify as `embed_and_classify` does, or by AsK-LS on walks where cross-validation of training nodes says so.
+
+    Parameters
+    ----------
+    split : Split
+    walking : mapping
+        Arguments of `walks`.
+    **embedding
+        Arguments of `embed_and_classify`, which also reconstructs the graph.
+    """
+    embedded, walked = embed_and_classify(split, **embedding), walks(split, **walking)
+    if walked.chosen["cv_score"] <= embedded.chosen["loo_score"]:
+        return embedded
+    return Outcome(walked.predicted, {**walked.chosen, "instead_of": embedded.chosen}, embedded.scores)
 
 
 def _classifiers(kernels: Sequence[str]) -> list[str]:
