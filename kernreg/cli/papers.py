@@ -50,7 +50,7 @@ def list_tables(data: Path | None, as_json: bool) -> None:
                 "rows": len(needed),
                 "with_data": sum(row is None or is_available(row, data) for row in needed),
                 "methods": len(entry.methods) if isinstance(entry, Table) else None,
-                "trials": entry.trials if isinstance(entry, Table) else None,
+                "trials": entry.wanted_trials if isinstance(entry, Table) else None,
             }
         )
     if as_json:
@@ -58,10 +58,13 @@ def list_tables(data: Path | None, as_json: bool) -> None:
         return
     from rich.table import Table as Printed
 
+    from kernreg.papers.report import counted
+
     printed = Printed("name", "what", "rows", "with data", "methods", "trials", box=None, pad_edge=False)
     for row in rows:
-        shown = (row[key] for key in ("name", "title", "rows", "with_data", "methods", "trials"))
-        printed.add_row(*("" if value is None else str(value) for value in shown))
+        shown = (row[key] for key in ("name", "title", "rows", "with_data", "methods"))
+        trials = counted(row["trials"]) if row["trials"] else ""
+        printed.add_row(*("" if value is None else str(value) for value in shown), trials)
     console().print(printed)
 
 

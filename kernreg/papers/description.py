@@ -255,6 +255,11 @@ class Table:
         """Return the method of this name."""
         return next(method for method in self.methods if method.name == name)
 
+    @property
+    def wanted_trials(self) -> tuple[int, ...]:
+        """The numbers of trials of its rows, fewest first; rows whose data nobody has are not asked."""
+        return tuple(sorted({self.trials_of(row, None, False) for row in self.rows if row.data}))
+
     def trials_of(self, row: Row, trials: int | None, quick: bool) -> int:
         """Return how often a row is run: as asked for, by default as the profile says; an official split less often."""
         by_default = self.quick_trials if quick else (row.trials or self.trials)

@@ -135,14 +135,15 @@ def profile(summary: Summary) -> str:
             f"Quick profile, trials: {table.quick_trials}, at most {table.quick_samples} samples. These numbers show "
             "that the table runs; they are not comparable with the paper's."
         )
-    wanted = sorted({table.trials_of(row, None, False) for row in table.rows})
+    wanted = table.wanted_trials
     counts = {entry.trials for part in summary.entries.values() for entry in part.values() if entry.trials}
-    ran = f" Trials run here: {_range(sorted(counts))}." if counts and counts != set(wanted) else ""
+    ran = f" Trials run here: {counted(sorted(counts))}." if counts and counts != set(wanted) else ""
     official = " (official splits less often)" if any(row.official for row in table.rows) and len(wanted) > 1 else ""
-    return f"Trials: {_range(wanted)}{official}.{ran}"
+    return f"Trials: {counted(wanted)}{official}.{ran}"
 
 
-def _range(counts: Sequence[int]) -> str:
+def counted(counts: Sequence[int]) -> str:
+    """Return one number, or the smallest and the largest."""
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 

@@ -27,7 +27,9 @@ def test_list_tells_how_many_rows_have_data(call):
     found = {row["name"]: row for row in json.loads(call("list", "--data", "data", "--json").stdout)}
     assert tuple(found) == names()
     assert (found["ask-table4"]["rows"], found["ask-table4"]["with_data"]) == (8, 1)
-    assert "ask-table4" in call("list").stdout
+    assert (found["scg-table5"]["trials"], found["ind-figure1"]["trials"]) == ([2, 5, 10], None)
+    (line,) = [line for line in call("list").stdout.splitlines() if line.startswith("scg-table5")]
+    assert line.rstrip().endswith("2 to 10")
 
 
 def test_run_and_report(call, tmp_path):
