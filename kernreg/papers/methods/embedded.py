@@ -26,9 +26,10 @@ DENSE = 5000
 #: Of more training nodes so many choose kernel and γ: leave-one-out needs all eigenvalues.
 CHOOSING = 3000
 
-#: The last embeddings that were made in this process: trials of a row differ in their splits only.
+#: The last embeddings that were made in this process: trials of a row differ in their splits only. As many as the
+#: columns of a table need, and no more: processes that grow much are ended by joblib, and begin again without any.
 _MADE: dict[Any, dict[str, Any]] = {}
-_KEPT = 8
+_KEPT = 5
 
 
 def embed_and_classify(
@@ -118,15 +119,18 @@ def embed(graph: Any, kind: str, components: int, width: float, measure: str) ->
     # Rows are cited nodes, and each node has an edge to itself, as in the authors' matrices. Without these edges a node
     # that is never cited has nothing that tells it from others, and one side alone cannot do what the paper prints.
     A, B = graph_samples(graph.T, self_loops=True)
-    key = (kind, components, width, measure, A.shape, A.indices.tobytes(), A.indptr.tobytes())
+    key = (kind, components, width, A.shape, A.indices.tobytes(), A.indptr.tobytes())
     if key not in _MADE:
-        left, right, values = decompose(A, B, kind, components, width)
-        E = np.hstack([left * values] if right is None else [left * values, right * values])
-        norms = _reconstruction(A, left, right, values, measure)
         while len(_MADE) >= _KEPT:
             _MADE.pop(next(iter(_MADE)))
-        _MADE[key] = {"features": E / np.sqrt((E**2).sum(axis=1).mean()), "norms": norms}
-    return _MADE[key]
+        _MADE[key] = {"vectors": decompose(A, B, kind, components, width), "norms": {}}
+    left, right, values = _MADE[key]["vectors"]
+    norms = _MADE[key]["norms"]
+    if measure not in norms:
+        norms[measure] = _reconstruction(A, left, right, values, measure)
+    E = np.hstack([left * values] if right is None else [left * values, right * values])
+    E /= np.sqrt((E**2).sum(axis=1).mean())
+    return {"features": E, "norms": norms[measure]}
 
 
 def _reconstruction(A: sp.csr_array, left: Any, right: Any, values: Any, measure: str) -> tuple[float, float]:
