@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cvxopt import solvers
 from kernreg_metric import OSK, kernel_alignment
 from kernreg_metric.ordered import best_ordered, cone_rays
 from scipy.optimize import minimize
@@ -92,6 +93,29 @@ def test_both_methods_agree_on_many_problems_degenerate_ones_included():
         one, other = best_ordered(G, b, seed % 2, "qcqp"), best_ordered(G, b, seed % 2, "nnls")
         assert one.value == pytest.approx(other.value, rel=1e-6)
         assert other.gap < 1e-8
+
+
+def stopped_by_rounding(monkeypatch, above):
+    """Let cvxopt fail, as it does on some data, if an accuracy below this is asked for."""
+    solve = solvers.conelp
+
+    def conelp(*program, options):
+        if options["abstol"] < above:
+            raise ValueError("domain error")
+        return solve(*program, options=options)
+
+    monkeypatch.setattr(solvers, "conelp", conelp)
+
+
+def test_where_rounding_stops_cvxopt_less_accuracy_is_asked_for(monkeypatch):
+    G, b = random_problem(5)
+    exact = best_ordered(G, b, method="nnls")
+    stopped_by_rounding(monkeypatch, 1e-6)
+    found = best_ordered(G, b)
+    assert (found.status, found.value) == ("optimal", pytest.approx(exact.value, rel=1e-4))
+    stopped_by_rounding(monkeypatch, 1.0)
+    with pytest.raises(DataError, match=r"cvxopt found no weights: status 'domain error'; method='nnls'"):
+        best_ordered(G, b)
 
 
 def test_rays_span_the_cone():

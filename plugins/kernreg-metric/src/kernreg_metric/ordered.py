@@ -19,7 +19,7 @@ from kernreg.errors import DataError
 METHODS = ("qcqp", "nnls")
 
 _RANK = 1e-12  # eigenvalues of G below this fraction of the largest are rounding
-_ACCURACY = 1e-9  # asked of the interior point method
+_ACCURACIES = (1e-9, 1e-7, 1e-5)  # asked of the interior point method, the next where rounding stops it before
 
 
 @dataclass(frozen=True)
@@ -105,16 +105,24 @@ def _interior_point(M: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, str, int]
     ball = np.vstack([np.zeros((1, r)), -M])  # (1, Mν) in the second-order cone
     edge = np.zeros(r + len(ball))
     edge[r] = 1.0
-    found = solvers.conelp(
+    program = (
         matrix(-a / np.linalg.norm(a)),
         sparse([spmatrix(-1.0, range(r), range(r)), matrix(ball)]),
         matrix(edge),
         {"l": r, "q": [len(ball)], "s": []},
-        options={"show_progress": False, "abstol": _ACCURACY, "reltol": _ACCURACY, "feastol": _ACCURACY},
     )
-    if found["x"] is None:
-        raise DataError(f"cvxopt found no weights: status {found['status']!r}; method='nnls' solves the same problem")
-    return np.array(found["x"]).ravel(), found["status"], int(found["iterations"])
+    status = ""
+    for accuracy in _ACCURACIES:
+        options = {"show_progress": False, "abstol": accuracy, "reltol": accuracy, "feastol": accuracy}
+        try:
+            found = solvers.conelp(*program, options=options)
+        except (ValueError, ArithmeticError) as error:  # a root of a number that rounding has made negative
+            status = str(error)
+            continue
+        if found["x"] is not None:
+            return np.array(found["x"]).ravel(), found["status"], int(found["iterations"])
+        status = found["status"]
+    raise DataError(f"cvxopt found no weights: status {status!r}; method='nnls' solves the same problem")
 
 
 def _active_set(M: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, str, int]:
