@@ -27,9 +27,9 @@ def test_list_tells_how_many_rows_have_data(call):
     found = {row["name"]: row for row in json.loads(call("list", "--data", "data", "--json").stdout)}
     assert tuple(found) == names()
     assert (found["ask-table4"]["rows"], found["ask-table4"]["with_data"]) == (8, 1)
-    assert (found["scg-table5"]["trials"], found["ind-figure1"]["trials"]) == ([2, 5, 10], None)
+    assert (found["scg-table5"]["trials"], found["ind-figure1"]["trials"]) == ([2, 3, 5], None)
     (line,) = [line for line in call("list").stdout.splitlines() if line.startswith("scg-table5")]
-    assert line.rstrip().endswith("2 to 10")
+    assert line.rstrip().endswith("2 to 5")
 
 
 def test_run_and_report(call, tmp_path):

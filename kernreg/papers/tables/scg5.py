@@ -29,10 +29,10 @@ TABLE = Table(
     quick_trials=1,
     quick_samples=400,
     rows=(
-        _row("a1a", 200, 10),
-        _row("a2a", 400, 10),
+        _row("a1a", 200, 5),
+        _row("a2a", 400, 5),
         Row("adult-a3a", "", note="a3a was not found."),
-        _row("a4a", 800, 5),
+        _row("a4a", 800, 3),
         Row("adult-a5a", "", note="a5a was not found."),
         _row("a6a", 1200, 2),
     ),
