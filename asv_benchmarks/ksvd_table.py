@@ -36,12 +36,12 @@ import kernreg
 from asv_benchmarks.benchmarks.ksvd import COMPONENTS, bandwidth, dense_kernel
 from asv_benchmarks.benchmarks.nystrom import SAMPLES, centred_matrix, dense_samples, sne
 from asv_benchmarks.benchmarks.peers import NODES, citation_graph, size, threads
-from asv_benchmarks.scg_tables import save
 from kernreg.engine.threads import single_threaded_blas
 from kernreg.kernels.indexed import precomputed
 from kernreg.linalg.partial import singular_triplets
 from kernreg.linalg.two_sided import TwoSidedOperator
 from kernreg.metrics import singular_vector_error
+from kernreg.persistence import replacing
 from kernreg.solvers import AsymmetricNystroem, KernelSVD
 
 Triplets = tuple[np.ndarray, np.ndarray]  # left and right vectors
@@ -295,7 +295,8 @@ def main() -> None:
             if not arguments.settings and ("times" not in result or arguments.again):
                 result["times"] = measure(problem, result["settings"], arguments.rounds)
             if arguments.save is not None:
-                save(results, arguments.save)
+                with replacing(arguments.save) as file:
+                    file.write(json.dumps(results, indent=1).encode())
     if not arguments.settings:
         print(table({name: results[name] for name in arguments.data}))
 
