@@ -11,6 +11,8 @@ from kernreg.graphs import graph_samples
 from kernreg.kernels.builtin import rbf
 from kernreg.metrics import f1_scores
 from kernreg.papers.figures.description import Figure, Part
+from kernreg.papers.methods.choosing import choosing_samples
+from kernreg.papers.methods.embedded import CHOOSING
 from kernreg.papers.methods.timed import bandwidth
 from kernreg.papers.tables.ksvd1 import PAPER
 from kernreg.plotting.base import BLUE, GREEN
@@ -53,10 +55,13 @@ def compute(
 
 def _f1(E: np.ndarray, y: np.ndarray, splits: Sequence[Any]) -> list[float]:
     E = E / np.sqrt((E**2).sum(axis=1).mean())
-    scores = [
-        f1_scores(y[test], LSSVC("linear", gamma="loo").fit(E[train], y[train]).predict(E[test]))
-        for train, test in splits
-    ]
+    scores = []
+    for number, (train, test) in enumerate(splits):
+        some = train[choosing_samples(len(train), CHOOSING, number)]
+        model = LSSVC("linear", gamma="loo").fit(E[some], y[some])
+        if len(some) < len(train):
+            model = LSSVC("linear", gamma=model.gamma_).fit(E[train], y[train])
+        scores.append(f1_scores(y[test], model.predict(E[test])))
     return [float(value) for value in np.mean(scores, axis=0)]
 
 
@@ -73,8 +78,8 @@ def draw(axes: list[Any], values: Mapping[str, Any]) -> None:
         ax.legend(fontsize=8)
 
 
-def _part(name: str, exact: bool) -> Part:
-    settings = {"sizes": [100, 250, 500, 1000, 1500], "components": 500, "trials": 3, "nodes": None}
+def _part(name: str, *, exact: bool = True, trials: int = 3) -> Part:
+    settings = {"sizes": [100, 250, 500, 1000, 1500], "components": 500, "trials": trials, "nodes": None}
     settings |= {"exact": exact, "loops": True}
     quick = {"sizes": [40, 80, 160], "components": 80, "trials": 1, "nodes": 400}
     return Part(name, name.capitalize(), compute, draw, name, settings, quick, panels=2)
@@ -87,12 +92,14 @@ FIGURE = Figure(
     protocol="RBF kernel; kernel PCA by symmetric, kernel SVD by asymmetric Nyström, m landmarks; LS-SVM on the "
     "components. Dashed: without landmarks.",
     reading="KSVD is above KPCA at every m on all three graphs, and loses little by subsampling.",
-    parts=(_part("cora", True), _part("citeseer", True), _part("pubmed", False)),
+    parts=(_part("cora"), _part("citeseer"), _part("pubmed", exact=False, trials=1)),
     columns=2,
     size=(4.6, 3.2),
     differences=(
-        "At most 500 components (the paper: 1000), and no more than landmarks; 60/40 splits, three of them.",
-        "σ = √(n v), not chosen by cross-validation; γ of the LS-SVM by leave-one-out.",
+        "At most 500 components (the paper: 1000), and no more than landmarks; 60/40 splits, three of them, "
+        "of Pubmed one.",
+        "σ = √(n v), not chosen by cross-validation; γ of the LS-SVM by leave-one-out, of Pubmed on 3000 of its "
+        "training nodes.",
         "Pubmed has no exact line here: its matrix takes 3 GB.",
     ),
 )
