@@ -257,8 +257,9 @@ class Table:
 
     @property
     def wanted_trials(self) -> tuple[int, ...]:
-        """The numbers of trials of its rows, fewest first; rows whose data nobody has are not asked."""
-        return tuple(sorted({self.trials_of(row, None, False) for row in self.rows if row.data}))
+        """The numbers of trials of its rows, fewest first; rows whose data nobody has do not count beside others."""
+        rows = [row for row in self.rows if row.data] or self.rows
+        return tuple(sorted({self.trials_of(row, None, False) for row in rows}))
 
     def trials_of(self, row: Row, trials: int | None, quick: bool) -> int:
         """Return how often a row is run: as asked for, by default as the profile says; an official split less often."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -30,6 +31,12 @@ def test_without_data_or_runs_there_is_no_number(table, folder, tmp_path):
     assert "Friedman" not in text
     assert "Wilcoxon" not in text
     assert "numbers are within" not in text
+
+
+def test_a_table_whose_data_nobody_has_is_reported_too(table, tmp_path):
+    lost = replace(table, rows=tuple(replace(row, data="") for row in table.rows))
+    assert lost.wanted_trials == table.wanted_trials
+    assert "data not available" in write_report([lost], tmp_path)[0].read_text()
 
 
 def test_ours_stand_beside_the_papers(table, folder, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernreg.papers.description import Method, Row, Table, numbers
-from kernreg.papers.methods.graph import ask_ls, loo_stacked, ls_svm, stacked, walks
+from kernreg.papers.methods.graph import WALKING, WALKING_QUICK, ask_ls, loo_stacked, ls_svm, stacked, walks
 from kernreg.papers.methods.krein import c_svm, dc_svm, krein_svm
 
 _COLUMNS = "svm ls-svm ask-stacked flip clip shift ksvm iksvm-dc"
@@ -81,8 +81,8 @@ TABLE = Table(
             "tuned",
             "kernreg tuned",
             walks,
-            {"lengths": [1, 2, 3], "gamma": 1.0, "folds": 10},
-            {"lengths": [1, 2], "folds": 3},
+            WALKING,
+            WALKING_QUICK,
             ours=True,
             note="AsK-LS on walks of up to three steps, edges one way and both; one logistic regression on all views.",
         ),

@@ -6,6 +6,7 @@ from typing import Any
 
 from kernreg.papers.description import Method, Row, Table, numbers
 from kernreg.papers.methods.embedded import embed_and_classify, embed_or_walk
+from kernreg.papers.methods.graph import WALKING, WALKING_QUICK
 
 PAPER = (
     "Tao, Tonin, Lambert, Chen, Patrinos & Suykens, Learning in feature spaces via coupled covariances: asymmetric "
@@ -53,13 +54,13 @@ TABLE = Table(
             embed_or_walk,
             {
                 **_COMMON,
-                "walking": {"lengths": [1, 2, 3], "gamma": 1.0, "folds": 10},
+                "walking": WALKING,
                 "embedding": ["symmetric", "svd", "ksvd"],
                 "width": [1.0],
                 "kernels": ["linear", "rbf"],
                 "measure": "inner",
             },
-            {**_QUICK, "walking": {"lengths": [1, 2], "gamma": 1.0, "folds": 3}},
+            {**_QUICK, "walking": {**WALKING, **WALKING_QUICK}},
             ours=True,
             note="embedding and kernel of the LS-SVM by leave-one-out on training nodes, or, where cross-validation of "
             "these says that it is better, AsK-LS on walks as in ask-table3, which needs no embedding; edges lead to "
