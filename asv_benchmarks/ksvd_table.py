@@ -38,8 +38,8 @@ from asv_benchmarks.benchmarks.nystrom import SAMPLES, centred_matrix, dense_sam
 from asv_benchmarks.benchmarks.peers import NODES, citation_graph, size, threads
 from kernreg.engine.threads import single_threaded_blas
 from kernreg.kernels.indexed import precomputed
-from kernreg.linalg.partial import singular_triplets
-from kernreg.linalg.two_sided import TwoSidedOperator
+from kernreg.linalg.spectra.centred_pairs import TwoSidedOperator
+from kernreg.linalg.spectra.partial import singular_triplets
 from kernreg.metrics import singular_vector_error
 from kernreg.persistence import replacing
 from kernreg.solvers import AsymmetricNystroem, KernelSVD

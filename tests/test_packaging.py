@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import kernreg
-from kernreg.cli.new_plugin import FILES
+from kernreg.cli.installation.new_plugin import FILES
 
 ROOT = Path(__file__).parent.parent
 
@@ -33,7 +33,7 @@ def test_the_version_is_that_of_the_package(wheel):
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     names = set(wheel.namelist())
     assert "kernreg/py.typed" in names
-    assert {f"kernreg/cli/plugin_template/{file}" for file in FILES} <= names
+    assert {f"kernreg/cli/installation/plugin_template/{file}" for file in FILES} <= names
     assert {name.split("/")[0] for name in names} == {"kernreg", f"kernreg-{kernreg.__version__}.dist-info"}
 
 

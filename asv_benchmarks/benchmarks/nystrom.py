@@ -19,8 +19,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import randomized_svd
 
 import kernreg
-from kernreg.linalg.partial import singular_triplets
-from kernreg.linalg.two_sided import centre_both_sides
+from kernreg.linalg.spectra.centred_pairs import centre_both_sides
+from kernreg.linalg.spectra.partial import singular_triplets
 from kernreg.metrics import singular_vector_error
 from kernreg.solvers import AsymmetricNystroem
 

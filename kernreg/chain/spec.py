@@ -23,8 +23,7 @@ from kernreg.chain.estimator import Chain
 from kernreg.errors import ModelFileError, SpecError
 from kernreg.factory import make_kernel
 from kernreg.kernels import Kernel
-from kernreg.persistence.classes import find, requirement_of
-from kernreg.persistence.versions import Requirement
+from kernreg.registry.naming import Requirement, find, requirement_of
 
 SCHEMA = 1
 _KEY = "kernreg_chain"

@@ -1,9 +1,10 @@
 """The command line, ``kernreg``.
 
     app.py           the group: which commands exist (imported only when called), errors, exit codes
+    options.py       options that several commands share
     output.py        where text goes
-    list.py, info.py, doctor.py, check.py, cache.py, new_plugin.py
-                     one command each: a pure function that finds out, then a command that prints
+    models/          commands that work on data and models: fit, predict, evaluate, tune …
+    installation/    commands about what is installed: list, info, doctor, check …
 
 A new command is a module with a click command named ``command``, and one line in `app.COMMANDS`.
 """

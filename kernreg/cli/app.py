@@ -15,22 +15,22 @@ from kernreg.errors import KernregError
 
 #: Name of the command: its module, and its line in ``kernreg --help`` (shown without importing the module).
 COMMANDS = {
-    "fit": ("kernreg.cli.fit", "Fit a solver to a table and write the model."),
-    "predict": ("kernreg.cli.predict", "What a model predicts for new samples."),
-    "evaluate": ("kernreg.cli.evaluate", "Solvers and kernels side by side, cross-validated."),
-    "tune": ("kernreg.cli.tune", "Choose parameters by exact leave-one-out."),
-    "embed": ("kernreg.cli.embed", "Coordinates or a picture by kernel PCA or SVD."),
-    "bicluster": ("kernreg.cli.bicluster", "Groups of rows and columns of a data matrix."),
-    "gram": ("kernreg.cli.gram", "Write a kernel matrix for other tools."),
-    "run": ("kernreg.cli.run", "Fit the chain described in a file."),
-    "show": ("kernreg.cli.show", "Tell what is in a model file."),
+    "fit": ("kernreg.cli.models.fit", "Fit a solver to a table and write the model."),
+    "predict": ("kernreg.cli.models.predict", "What a model predicts for new samples."),
+    "evaluate": ("kernreg.cli.models.evaluate", "Solvers and kernels side by side, cross-validated."),
+    "tune": ("kernreg.cli.models.tune", "Choose parameters by exact leave-one-out."),
+    "embed": ("kernreg.cli.models.embed", "Coordinates or a picture by kernel PCA or SVD."),
+    "bicluster": ("kernreg.cli.models.bicluster", "Groups of rows and columns of a data matrix."),
+    "gram": ("kernreg.cli.models.gram", "Write a kernel matrix for other tools."),
+    "run": ("kernreg.cli.models.run", "Fit the chain described in a file."),
+    "show": ("kernreg.cli.models.show", "Tell what is in a model file."),
     "papers": ("kernreg.cli.papers", "Run the papers' tables again and report them."),
-    "list": ("kernreg.cli.list", "List kernels, solvers, ensemblers and engines."),
-    "info": ("kernreg.cli.info", "Tell all about one of them."),
-    "doctor": ("kernreg.cli.doctor", "Look for problems: versions, threads, BLAS, cache, plugins."),
-    "check": ("kernreg.cli.check", "Run the conformance kit on a plugin."),
-    "cache": ("kernreg.cli.cache", "Look at, delete or make the compiled kernels on disk."),
-    "new-plugin": ("kernreg.cli.new_plugin", "Write a ready plugin package."),
+    "list": ("kernreg.cli.installation.list", "List kernels, solvers, ensemblers and engines."),
+    "info": ("kernreg.cli.installation.info", "Tell all about one of them."),
+    "doctor": ("kernreg.cli.installation.doctor", "Look for problems: versions, threads, BLAS, cache, plugins."),
+    "check": ("kernreg.cli.installation.check", "Run the conformance kit on a plugin."),
+    "cache": ("kernreg.cli.installation.cache", "Look at, delete or make the compiled kernels on disk."),
+    "new-plugin": ("kernreg.cli.installation.new_plugin", "Write a ready plugin package."),
 }
 
 

@@ -7,12 +7,12 @@ and arrays. How a value of K is made::
               │
               ▼   blocks of 256 × 256 on a fixed grid, taken by threads (threads.py)
     statistic of every pair of the block          ▶ scratch S, float64, stays in L2
-        dense, few features   statistics.py  feature-major accumulation of term(x_d, z_d), exact differences
-        dense, many features  statistics.py  BLAS on recentred rows, cancelled pairs recomputed
-        CSR                   sparse.py      row times column index, never dense
+        dense, few features   tiles/statistics.py  feature-major accumulation of term(x_d, z_d), exact differences
+        dense, many features  tiles/statistics.py  BLAS on recentred rows, cancelled pairs recomputed
+        CSR                   tiles/sparse.py      row times column index, never dense
               │
               ▼
-    function of the statistic, compiled per kernel  (compile.py; cached on disk by cache.py)
+    function of the statistic, compiled per kernel  (compiler/, cached on disk)
               │
               ▼
     matrix.py    the block goes to K (mirrored where the kernel is declared symmetric)
@@ -21,9 +21,9 @@ and arrays. How a value of K is made::
     local.py     row blocks within the memory budget, combined by a function: the engine primitive
 
 `of="rows"` programs fill the block by a compiled loop over pairs, `of="blocks"` programs by calling Python.
-Row normalisation (SNE, T) happens on whole rows while they are still in cache (normalise.py).
+Row normalisation (SNE, T) happens on whole rows while they are still in cache (tiles/normalise.py).
 
-May import: errors, config, jit. Imported by: kernels and everything below.
+May import: errors, config, common, jit. Imported by: kernels and everything below.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ __all__ = ["Program", "Split", "describe"]
 
 def describe() -> dict[str, object]:
     """Return what `kernreg doctor` shows about the engine: threads, BLAS and the disk cache."""
-    from kernreg.engine import cache, threads
+    from kernreg.engine import threads
+    from kernreg.engine.compiler import cache
 
     return {"threads": threads.thread_count(), "threading": "Python threads over nogil Numba code", **cache.describe()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernreg.common.sizes import readable
 from kernreg.config import get_config, memory_budget
 from kernreg.errors import MemoryBudgetError
 
@@ -28,15 +29,3 @@ def check_fits(shape: tuple[int, int], dtype: np.dtype, name: str) -> None:
 def rows_within(columns: int, itemsize: int, share: float = 0.25) -> int:
     """Return how many rows of that many columns fit in a share of the budget (at least one)."""
     return max(1, int(memory_budget() * share) // max(1, columns * itemsize))
-
-
-def readable(size: float) -> str:
-    """Return a number of bytes for people.
-
-    >>> readable(288_000_000)
-    '288.0 MB'
-    """
-    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= scale:
-            return f"{size / scale:.1f} {unit}"
-    return f"{size:.0f} bytes"

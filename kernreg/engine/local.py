@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kernreg.engine.budget import rows_within
-from kernreg.engine.statistics import BLOCK
+from kernreg.engine.tiles.statistics import BLOCK
 from kernreg.errors import ParameterError
 
 COMBINE = ("concatenate", "add")

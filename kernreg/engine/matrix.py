@@ -6,14 +6,14 @@ import numpy as np
 
 from kernreg.engine import memory
 from kernreg.engine.arrays import Samples, check_out
-from kernreg.engine.blocks import BlockFiller
 from kernreg.engine.budget import check_fits
-from kernreg.engine.compile import compilation_errors, compiled
-from kernreg.engine.normalise import make_apply_normalizers, normalized_rows
+from kernreg.engine.compiler.compile import compilation_errors, compiled
 from kernreg.engine.program import Program
-from kernreg.engine.statistics import BLOCK
-from kernreg.engine.store import Store
 from kernreg.engine.threads import run_tasks, single_threaded_blas
+from kernreg.engine.tiles.blocks import BlockFiller
+from kernreg.engine.tiles.normalise import make_apply_normalizers, normalized_rows
+from kernreg.engine.tiles.statistics import BLOCK
+from kernreg.engine.tiles.store import Store
 
 
 def matrix(

@@ -8,12 +8,12 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import Samples, check_pair
-from kernreg.engine.blocks import BlockFiller
-from kernreg.engine.compile import compilation_errors
-from kernreg.engine.normalise import row_normalizers
+from kernreg.engine.compiler.compile import compilation_errors
 from kernreg.engine.products import product
 from kernreg.engine.program import Program
 from kernreg.engine.separable import separable
+from kernreg.engine.tiles.blocks import BlockFiller
+from kernreg.engine.tiles.normalise import row_normalizers
 
 
 class KernelOperator(LinearOperator):

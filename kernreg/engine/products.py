@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernreg.engine.blocks import BlockFiller
-from kernreg.engine.compile import compiled
-from kernreg.engine.normalise import make_apply_normalizers
-from kernreg.engine.statistics import BLOCK
+from kernreg.engine.compiler.compile import compiled
 from kernreg.engine.threads import run_tasks, single_threaded_blas
+from kernreg.engine.tiles.blocks import BlockFiller
+from kernreg.engine.tiles.normalise import make_apply_normalizers
+from kernreg.engine.tiles.statistics import BLOCK
 
 GROUPS = 16  # partial results of a symmetric product; more than threads, so that the work spreads evenly
 PARTIAL_BYTES = 1 << 26  # the partial results take no more than this, else every block is computed

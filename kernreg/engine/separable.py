@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg.engine.arrays import Samples, is_sparse
-from kernreg.engine.compile import compiled_epilogue, typed_parameters
+from kernreg.engine.compiler.compile import compiled_epilogue, typed_parameters
 from kernreg.engine.program import Program
-from kernreg.engine.statistics import BLOCK
+from kernreg.engine.tiles.statistics import BLOCK
 
 # Worth it while XZᵀ has at most this share of stored entries: a stored entry costs more than a computed one.
 WORTHWHILE = 0.05

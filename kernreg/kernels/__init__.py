@@ -5,20 +5,17 @@
     samples.py      checked sample sets: when two are the same, and what combinations hold
     base.py         Kernel: parameters, identity, evaluation, arithmetic
     function.py     kernels made of one function; bound row-normalised kernels
-    combined.py     what kernels made of kernels share
-    combinators.py  sums, products, powers, transposes, composed
-    symmetrized.py  symmetric kernels of an asymmetric one
-    reference.py    kernels that need a reference set: centred, spectrum-corrected
-    learned.py      kernels that were learned: corrected or projected through fixed samples
-    extended.py     kernels of eigenvectors of a neighbourhood graph
     builtin.py      linear, rbf, laplacian, poly, tanh, tl1, sne, t, cauchy, matern, …
     indexed.py      kernels of sample indices: precomputed, adjacency
+    combinations/   kernels made of kernels: sums, products, powers, transposes, symmetrised, centred, learned
+    sharing.py      matrices computed once for several users
 
 May import: errors, config, registry, jit, engine.
 """
 
 from kernreg.kernels.base import Kernel, as_kernel
-from kernreg.kernels.combinators import compose, symmetrize
+from kernreg.kernels.combinations.algebra import compose, symmetrize
+from kernreg.kernels.combinations.reference import centered, spectrum
 from kernreg.kernels.domains import (
     Domain,
     Parameter,
@@ -32,7 +29,6 @@ from kernreg.kernels.domains import (
     real,
 )
 from kernreg.kernels.family import KernelFamily, kernel
-from kernreg.kernels.reference import centered, spectrum
 
 __all__ = [
     "Domain",

@@ -258,17 +258,17 @@ class Kernel:
     @property
     def T(self) -> Kernel:
         """The transposed kernel: k.T(x, z) = k(z, x)."""
-        from kernreg.kernels.combinators import transpose
+        from kernreg.kernels.combinations.algebra import transpose
 
         return self if self.symmetric and not self.takes_reference else transpose(self)
 
     def __add__(self, other: Any) -> Kernel:
-        from kernreg.kernels.combinators import add
+        from kernreg.kernels.combinations.algebra import add
 
         return add(self, other) if _is_kernel(other) else NotImplemented
 
     def __mul__(self, other: Any) -> Kernel:
-        from kernreg.kernels.combinators import multiply, scale
+        from kernreg.kernels.combinations.algebra import multiply, scale
 
         if _is_kernel(other):
             return multiply(self, other)
@@ -277,7 +277,7 @@ class Kernel:
     __rmul__ = __mul__
 
     def __pow__(self, exponent: Any) -> Kernel:
-        from kernreg.kernels.combinators import power
+        from kernreg.kernels.combinations.algebra import power
 
         return power(self, exponent)
 

@@ -10,12 +10,12 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import as_samples, is_sparse
-from kernreg.engine.blocks import BlockFiller
 from kernreg.engine.matrix import matrix
-from kernreg.engine.normalise import row_normalizers
 from kernreg.engine.operator import KernelOperator
 from kernreg.engine.program import Program
-from kernreg.engine.statistics import TERMS
+from kernreg.engine.tiles.blocks import BlockFiller
+from kernreg.engine.tiles.normalise import row_normalizers
+from kernreg.engine.tiles.statistics import TERMS
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel, refuse_foreign_estimator
 from kernreg.kernels.domains import check_learnt, value_key

@@ -8,11 +8,11 @@
     sparse.py         sparse matrices
     arrays.py         arrays as windows on raw memory
     consistency.py    what must fit together in a restored estimator
-    classes.py      which classes a file may name, and how they are found
-    versions.py     versions, and plugins that a model needs
+    versions.py     versions that a file was written with
     container.py    members of the zip: written, read, checked, mapped
     layout.py       the zip byte by byte
-    atomic.py       replace a file whole or not at all
+
+Which classes a file may name is in `kernreg.registry.naming`; files are replaced by `kernreg.common.atomic`.
 
 May import: everything up to factory. Nothing in the core imports it.
 """
@@ -25,23 +25,24 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["SCHEMA", "ModelDescription", "Requirement", "describe", "load", "replacing", "save"]
 
 if TYPE_CHECKING:
-    from kernreg.persistence.atomic import replacing
+    from kernreg.common.atomic import replacing
     from kernreg.persistence.files import ModelDescription, describe, load, save
-    from kernreg.persistence.versions import SCHEMA, Requirement
+    from kernreg.persistence.versions import SCHEMA
+    from kernreg.registry.naming import Requirement
 
 # Loaded when first used: whoever only replaces a file needs no numerical package.
 _HOMES = {
-    "SCHEMA": "versions",
-    "ModelDescription": "files",
-    "Requirement": "versions",
-    "describe": "files",
-    "load": "files",
-    "replacing": "atomic",
-    "save": "files",
+    "SCHEMA": "kernreg.persistence.versions",
+    "ModelDescription": "kernreg.persistence.files",
+    "Requirement": "kernreg.registry.naming",
+    "describe": "kernreg.persistence.files",
+    "load": "kernreg.persistence.files",
+    "replacing": "kernreg.common.atomic",
+    "save": "kernreg.persistence.files",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; its names are {', '.join(__all__)}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(_HOMES[name]), name)

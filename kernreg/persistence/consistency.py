@@ -87,7 +87,7 @@ def _libsvm(model: Any) -> None:
 
 
 _CHECKS: tuple[tuple[str, str, Callable[[Any], None]], ...] = (
-    ("kernreg.solvers.base", "DualSolver", _dual_solver),
-    ("kernreg.linalg.sections", "Section", _section),
+    ("kernreg.solvers.dual.base", "DualSolver", _dual_solver),
+    ("kernreg.linalg.landmarks.sections", "Section", _section),
     ("sklearn.svm._base", "BaseLibSVM", _libsvm),
 )

@@ -16,13 +16,12 @@ from sklearn.utils import Bunch
 
 from kernreg.kernels import Kernel, KernelFamily
 from kernreg.kernels.samples import SampleParts
-from kernreg.persistence.classes import is_record
 from kernreg.persistence.consistency import check_restored
 from kernreg.persistence.encode import MAX_DEPTH, METHODS, problem_with_attribute
 from kernreg.persistence.randomness import read_generator
 from kernreg.persistence.sparse import read_sparse
 from kernreg.persistence.values import READERS
-from kernreg.persistence.versions import Requirement
+from kernreg.registry.naming import Requirement, is_record
 
 #: Values there may be when everything that is referred to is counted each time: what a walk through the model meets.
 MAX_WALK = 20_000_000

@@ -22,11 +22,10 @@ from kernreg.errors import UnsavableModel
 from kernreg.kernels import Kernel, KernelFamily
 from kernreg.kernels.samples import SampleParts
 from kernreg.persistence.arrays import ArrayTable, storable
-from kernreg.persistence.classes import is_record, requirement_of
 from kernreg.persistence.randomness import write_generator
 from kernreg.persistence.sparse import write_sparse
 from kernreg.persistence.values import write_value
-from kernreg.persistence.versions import Requirement
+from kernreg.registry.naming import Requirement, is_record, requirement_of
 
 MAX_DEPTH = 100
 #: Methods of fitted estimators that may stand in a model, as the feature map of a kernel does.

@@ -12,23 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.common.atomic import replacing
 from kernreg.errors import ModelFileError, ModelNeedsPlugin, NewerModelFile, UnsavableModel
 from kernreg.kernels import Kernel
 from kernreg.persistence.arrays import Window, as_bytes, open_windows, read_window
-from kernreg.persistence.atomic import replacing
-from kernreg.persistence.classes import find, requirement_of
 from kernreg.persistence.container import MAX_MEMBERS, Member, Reader, Writer, write_json
 from kernreg.persistence.decode import Decoder
 from kernreg.persistence.encode import Encoder
 from kernreg.persistence.layout import member_names
-from kernreg.persistence.versions import (
-    SCHEMA,
-    Requirement,
-    read_requirement,
-    version_of,
-    warn_of_other_versions,
-    written_with,
-)
+from kernreg.persistence.versions import SCHEMA, warn_of_other_versions, written_with
+from kernreg.registry.naming import Requirement, find, read_requirement, requirement_of, version_of
 
 _FORMAT = "kernreg model"
 _MAX_REQUIREMENTS = 10_000

@@ -3,23 +3,23 @@
 Imports nothing of kernreg but `kernreg.errors`; every other layer may import it. Reading order::
 
     record      Entry, and the claim a distribution makes
-    discovery   claims from the metadata on sys.path (metadata: the patient way; report: for the doctor)
-    scan        the last walk, kept
+    discovery/  claims from the metadata on sys.path, kept until forgotten
     policy      KERNREG_PLUGINS: who may be imported
     loading     import once, check (checks, versions), remember
     registry    Registry: names to objects (messages: what its errors say)
     catalog     the four registries, isolated(), refresh()
     lookup      from an object to the plugin it is
     spec        "name(a=1)" to name and arguments, and back
+    naming/     what a model file or a chain spec may name, and how it is found again
 """
 
 from __future__ import annotations
 
 from kernreg.registry.catalog import discovery_report, get_registry, isolated, refresh
+from kernreg.registry.discovery.report import DiscoveryReport
 from kernreg.registry.lookup import entry_of, qualified_name
 from kernreg.registry.record import KINDS, Entry, MetadataProblem, normalize_distribution
 from kernreg.registry.registry import Registry
-from kernreg.registry.report import DiscoveryReport
 from kernreg.registry.spec import Spec, format_spec, parse_spec
 from kernreg.registry.versions import API_VERSION
 

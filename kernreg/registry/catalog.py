@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kernreg.errors import UnknownPlugin
+from kernreg.registry.discovery.report import DiscoveryReport, report_on
+from kernreg.registry.discovery.scan import current_discovery, forget_discovery, last_discovery, restore_discovery
 from kernreg.registry.messages import close_matches
 from kernreg.registry.record import KINDS
 from kernreg.registry.registry import Registry
-from kernreg.registry.report import DiscoveryReport, report_on
-from kernreg.registry.scan import current_discovery, forget_discovery, last_discovery, restore_discovery
 
 _REGISTRIES = {kind: Registry(kind, group) for kind, group in KINDS.items()}
 

@@ -133,7 +133,7 @@ def _attempt(claim: Claim) -> Outcome:
 
 
 def _tell(failure: BaseException) -> str:
-    from kernreg.registry.metadata import summary
+    from kernreg.registry.discovery.metadata import summary
 
     if isinstance(failure, SystemExit):
         return f"it called sys.exit({failure.code!r}) while it was being imported"

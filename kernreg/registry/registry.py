@@ -16,12 +16,12 @@ from kernreg.errors import (
 )
 from kernreg.registry import messages
 from kernreg.registry.checks import problem_with
-from kernreg.registry.discovery import Discovery
+from kernreg.registry.discovery.scan import current_discovery, forget_discovery
+from kernreg.registry.discovery.walk import Discovery
 from kernreg.registry.loading import Outcome, Slot
 from kernreg.registry.locks import shared
 from kernreg.registry.policy import Policy, current_policy
 from kernreg.registry.record import KINDS, Claim, Entry, Status, normalize_distribution
-from kernreg.registry.scan import current_discovery, forget_discovery
 
 _Table = dict[str, tuple[Slot, ...]]
 _Found = tuple[Discovery | None, _Table]

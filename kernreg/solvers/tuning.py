@@ -11,13 +11,13 @@ import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from kernreg.common.progress import progress
 from kernreg.config import memory_budget
 from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
 from kernreg.errors import AsymmetryError, ParameterError
 from kernreg.registry import get_registry, parse_spec
 from kernreg.solvers.advice import collecting
 from kernreg.solvers.parameters import check_gamma
-from kernreg.solvers.progress import progress
 
 _SIDE_BY_SIDE = 2500  # samples up to which combinations are tried side by side
 _MATRICES = 6  # of m × m, that the decomposition of one of them may need

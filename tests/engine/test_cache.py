@@ -7,7 +7,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from kernreg.engine import cache
+from kernreg.engine.compiler import cache
 
 PLUGIN = """
     from kernreg import kernel
@@ -46,7 +46,7 @@ RUN = """
     import json
     import numpy as np
     import kernreg as kr
-    from kernreg.engine import cache
+    from kernreg.engine.compiler import cache
     import my_plugin
     X = np.array([[0.0], [1.0], [3.0]])
     values = [my_plugin.mine(sigma=2.0)(X).tolist(), my_plugin.other()(X).tolist()]
@@ -121,7 +121,7 @@ def test_a_script_run_twice_compiles_once(fresh_python, tmp_path):
         import json
         import numpy as np
         from kernreg import kernel
-        from kernreg.engine import cache
+        from kernreg.engine.compiler import cache
         from kernreg.jit import exp
 
         def steepness():
@@ -202,7 +202,7 @@ def test_fingerprints_do_not_change_with_the_place_of_a_function():
 def test_fingerprints_are_the_same_in_every_process(fresh_python):
     code = """
         import json
-        from kernreg.engine import cache
+        from kernreg.engine.compiler import cache
         def f(x): return 1 if x in {"a", "b", "cc", "ddd"} else 0
         print(json.dumps(cache.fingerprint(f)))
     """

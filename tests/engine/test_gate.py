@@ -15,7 +15,7 @@ import threadpoolctl
 
 import kernreg as kr
 from kernreg import kernel
-from kernreg.engine import cache
+from kernreg.engine.compiler import cache
 from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
 from kernreg.kernels.builtin import rbf, sne
 
@@ -219,7 +219,7 @@ SMALL = """
     import json, sys, warnings
     import numpy as np
     import kernreg as kr
-    from kernreg.engine import cache
+    from kernreg.engine.compiler import cache
     X = np.arange(12.0).reshape(4, 3) / 7 + 0.1
     values = {spec: kr.make_kernel(spec)(X).tolist() for spec in SPECS}
     problem = str(cache.describe()["cache problem"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kernreg as kr
-from kernreg.engine.budget import readable
+from kernreg.common.sizes import readable
 from kernreg.engine.local import LocalEngine
 from kernreg.errors import MemoryBudgetError, ParameterError
 from kernreg.kernels import centered, symmetrize

@@ -13,10 +13,10 @@ from sklearn.base import clone
 import kernreg as kr
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.builtin import linear, rbf, sne
-from kernreg.kernels.extended import neighbour_spectrum
+from kernreg.kernels.combinations.learned import corrected, projected
+from kernreg.kernels.combinations.neighbour_spectrum import neighbour_spectrum
+from kernreg.kernels.combinations.reference import centered
 from kernreg.kernels.indexed import precomputed
-from kernreg.kernels.learned import corrected, projected
-from kernreg.kernels.reference import centered
 
 
 @pytest.fixture

@@ -33,8 +33,8 @@ from kernreg.errors import DamagedModelFile
 from kernreg.kernels import Kernel, centered, compose, spectrum, symmetrize
 from kernreg.kernels.builtin import laplacian, linear, rbf, sne, tanh_, tl1
 from kernreg.kernels.indexed import adjacency, precomputed
-from kernreg.persistence.classes import OWN
 from kernreg.registry import get_registry
+from kernreg.registry.naming.classes import OWN
 
 SOLVERS = sorted(entry.name for entry in kr.available("solver") if entry.origin == "entry point")
 ENSEMBLERS = sorted(entry.name for entry in kr.available("ensembler") if entry.origin == "entry point")
@@ -103,7 +103,9 @@ def test_bound_kernels_come_back_with_what_they_learnt(name, kind, table, there_
     k = BOUND[name]().bind(X)
     expected = k(new, X), k(X, new), k(X)
     # Nothing is learnt again: it is in the file.
-    monkeypatch.setattr("kernreg.kernels.reference._Bound._learn", lambda self: pytest.fail("learnt again"))
+    monkeypatch.setattr(
+        "kernreg.kernels.combinations.reference._Bound._learn", lambda self: pytest.fail("learnt again")
+    )
     again = there_and_back(k)
     assert again == k
     for ours, theirs in zip((again(new, X), again(X, new), again(X)), expected, strict=True):

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from kernreg.registry import discovery_report, get_registry, normalize_distribution
-from kernreg.registry.discovery import discover
+from kernreg.registry.discovery.walk import discover
 from kernreg.registry.record import read_target, split_stem
 
 

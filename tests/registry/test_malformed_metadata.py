@@ -145,7 +145,7 @@ def test_both_backends_find_the_same(good):
 def test_metadata_are_found_where_the_backport_has_taken_the_standard_finder_away(monkeypatch, tmp_path):
     from importlib.machinery import PathFinder
 
-    from kernreg.registry.metadata import distributions_on
+    from kernreg.registry.discovery.metadata import distributions_on
 
     (tmp_path / "thing-1.0.dist-info").mkdir()
     (tmp_path / "thing-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: thing\nVersion: 1.0\n")

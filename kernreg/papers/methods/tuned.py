@@ -23,8 +23,8 @@ from kernreg.papers.methods.crossed import make_folds, targets
 from kernreg.papers.methods.tabular import CHOOSING, grid_values
 from kernreg.papers.splitting import Split
 from kernreg.solvers import LSSVC, AsKLSClassifier
+from kernreg.solvers.dual.systems import BlockSystem, SymmetricSystem
 from kernreg.solvers.parameters import default_gammas
-from kernreg.solvers.systems import BlockSystem, SymmetricSystem
 
 
 def merged(

@@ -1,0 +1,129 @@
+"""``kernreg evaluate``: solvers and kernels side by side, cross-validated, in one table."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from kernreg.cli.options import (
+    check_task,
+    data_argument,
+    json_option,
+    make_predictor,
+    read_labelled,
+    seed_option,
+    target_option,
+    task_of,
+)
+from kernreg.cli.output import console, write_json
+from kernreg.errors import KernregError
+
+#: What is measured, and whether more or less of it is better.
+MEASURES: dict[str, Any] = {"accuracy": max, "macro_f1": max, "r2": max, "rmse": min}
+
+
+@click.command("evaluate")
+@data_argument
+@target_option
+@click.option("--solver", "-s", "solvers", metavar="SPEC", multiple=True, help="A solver; may be given several times.")
+@click.option("--kernel", "-k", "kernels", metavar="SPEC", multiple=True, help="A kernel; may be given several times.")
+@click.option("--cv", type=click.IntRange(2), default=5, show_default=True, help="Folds.")
+@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Times the folds are redrawn.")
+@seed_option
+@json_option
+def command(
+    data: Path,
+    target: str | None,
+    solvers: tuple[str, ...],
+    kernels: tuple[str, ...],
+    cv: int,
+    repeats: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Cross-validate every solver with every kernel on the table in DATA.
+
+    \b
+    kernreg evaluate iris.csv -t species -s ls-svm -s "ask-ls(gamma='loo')" -k "rbf(sigma=2)" -k "sne(sigma=2)"
+    """
+    from kernreg.common.progress import progress
+
+    X, y, _ = read_labelled(data, target)
+    task = task_of(y)
+    chosen = solvers or (("ls-svm(gamma='loo')",) if task == "classification" else ("ls-svr(gamma='loo')",))
+    pairs = [(solver, kernel) for solver in chosen for kernel in (kernels or (None,))]
+    estimators = [make_predictor(solver, kernel) for solver, kernel in pairs]
+    for estimator in estimators:
+        check_task(estimator, y)
+    rows = []
+    with progress("evaluate", len(pairs)) as report:
+        for number, ((solver, kernel), estimator) in enumerate(zip(pairs, estimators, strict=True)):
+            report(number)
+            row: dict[str, Any] = {"solver": solver, "kernel": str(kernel or estimator.kernel)}
+            try:
+                row.update(cross_validated(estimator, X, y, cv, repeats, seed))
+            except KernregError as error:
+                row["error"] = str(error)
+            rows.append(row)
+    if as_json:
+        write_json({"data": str(data), "task": task, "folds": cv, "repeats": repeats, "results": rows})
+    else:
+        _print(rows, cv, repeats)
+    if all("error" in row for row in rows):
+        raise SystemExit(1)
+
+
+def cross_validated(estimator: Any, X: Any, y: np.ndarray, cv: int, repeats: int, seed: int) -> dict[str, float]:
+    """Return mean and standard deviation of the measures over the folds."""
+    from sklearn.base import clone, is_classifier
+    from sklearn.metrics import accuracy_score, f1_score, mean_squared_error, r2_score
+    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
+
+    classes = is_classifier(estimator)
+    splitter = (RepeatedStratifiedKFold if classes else RepeatedKFold)(
+        n_splits=cv, n_repeats=repeats, random_state=seed
+    )
+    first, second, seconds = [], [], []
+    for train, test in splitter.split(np.zeros(len(y)), y):
+        started = time.perf_counter()
+        predicted = clone(estimator).fit(X[train], y[train]).predict(X[test])
+        seconds.append(time.perf_counter() - started)
+        if classes:
+            first.append(accuracy_score(y[test], predicted))
+            second.append(f1_score(y[test], predicted, average="macro"))
+        else:
+            first.append(r2_score(y[test], predicted))
+            second.append(float(np.sqrt(mean_squared_error(y[test], predicted))))
+    names = ("accuracy", "macro_f1") if classes else ("r2", "rmse")
+    found = {}
+    for name, values in zip(names, (first, second), strict=True):
+        found[name], found[f"{name}_std"] = float(np.mean(values)), float(np.std(values))
+    return {**found, "seconds_per_fold": float(np.mean(seconds))}
+
+
+def _print(rows: list[dict[str, Any]], cv: int, repeats: int) -> None:
+    from rich.table import Table
+
+    times = f"{cv} folds" + (f", {repeats} times" if repeats > 1 else "")
+    measures = [name for name in MEASURES if any(name in row for row in rows)]
+    columns = ("solver", "kernel", *(measures or ["result"]), "s per fold")
+    table = Table(*columns, title=times, title_justify="left", box=None, pad_edge=False)
+    best = {name: MEASURES[name](row[name] for row in rows if name in row) for name in measures}
+    for row in rows:
+        cells = []
+        for name in measures:
+            text = f"{row[name]:.4f} ± {row[f'{name}_std']:.4f}" if name in row else ""
+            cells.append(f"[bold]{text}[/]" if text and row[name] == best[name] else text)
+        if "error" in row:
+            table.add_row(row["solver"], row["kernel"], "[red]failed: see below[/]")
+        else:
+            table.add_row(row["solver"], row["kernel"], *cells, f"{row['seconds_per_fold']:.3f}")
+    out = console()
+    out.print(table)
+    for row in rows:
+        if "error" in row:
+            out.print(f"{row['solver']} with {row['kernel']}: {row['error']}", markup=False)

@@ -1,0 +1,112 @@
+"""``kernreg run``: a chain described in a TOML or JSON file."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kernreg.cli.options import (
+    check_task,
+    json_option,
+    output_option,
+    remember_names,
+    seed_option,
+    without_name_warnings,
+)
+from kernreg.cli.output import console, write_json
+from kernreg.errors import SpecError
+
+_RUN = {"data", "target", "output", "cv"}
+
+
+@click.command("run")
+@click.argument("chain", type=click.Path(path_type=Path))
+@click.option("--data", type=click.Path(path_type=Path), help="The table; [run] data in the file by default.")
+@click.option("--target", "-t", metavar="COLUMN", help="The column of targets; [run] target by default.")
+@click.option("--cv", type=click.IntRange(2), help="Cross-validate with so many folds first; [run] cv by default.")
+@output_option("The model file to write; [run] output by default.")
+@seed_option
+@json_option
+def command(
+    chain: Path, data: Path | None, target: str | None, cv: int | None, output: Path | None, seed: int, as_json: bool
+) -> None:
+    """Fit the chain in a file to a table.
+
+    \b
+    The file is what chain.spec() returns, as TOML or JSON, and may have a table [run]:
+      kernreg_chain = 1
+      kernel = "rbf(sigma=1.5)"
+      [run]
+      data = "iris.csv"
+      target = "species"
+      output = "iris.kern"
+      [[steps]]
+      name = "kpca"
+      solver = "kpca"
+      params = { n_components = 3 }
+      [[steps]]
+      name = "lssvm"
+      solver = "ls-svm"
+    """
+    from kernreg.chain import Chain
+    from kernreg.io import read_samples
+    from kernreg.persistence import save
+
+    spec = read_spec(chain)
+    settings = spec.pop("run", {})
+    unknown = set(settings) - _RUN
+    if unknown:
+        raise SpecError(f"{chain}: [run] has {sorted(unknown)[0]!r}; accepted are {', '.join(sorted(_RUN))}")
+    made = Chain.from_spec(spec)
+    beside = chain.parent
+    table = data or (beside / settings["data"] if "data" in settings else None)
+    target = target or settings.get("target")
+    output = output or (beside / settings["output"] if "output" in settings else None)
+    folds = cv or settings.get("cv")
+    if table is None:
+        raise SpecError(f'{chain} names no data; add --data table.csv, or data = "table.csv" under [run]')
+    samples = read_samples(table, target=target)
+    told: dict[str, Any] = {"chain": [name for name, _ in made.steps], "samples": int(samples.X.shape[0])}
+    if samples.y is not None:
+        check_task(made, samples.y)
+    if folds is not None and samples.y is not None:
+        from kernreg.cli.models.evaluate import cross_validated
+
+        told.update(cross_validated(made, samples.X, samples.y, int(folds), 1, seed))
+    with without_name_warnings():
+        made.fit(samples.X, samples.y)
+    if output is not None:
+        remember_names(made, samples.names)
+        save(made, output)
+        told["model"] = str(output)
+    if as_json:
+        write_json(told)
+        return
+    out = console()
+    out.print(f"{' → '.join(told['chain'])} fitted to {told['samples']} samples")
+    for name, value in told.items():
+        if isinstance(value, float):
+            out.print(f"  {name} {value:.4f}")
+    if output is not None:
+        out.print(f"written to {output}")
+
+
+def read_spec(path: Path) -> dict[str, Any]:
+    """Return the dict in a TOML or JSON file; an error names the file, the line and the column."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(f"{path} cannot be read: {error}") from error
+    try:
+        found = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+    except json.JSONDecodeError as error:
+        raise SpecError(f"{path}, line {error.lineno}, column {error.colno}: {error.msg}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"{path}: {error}") from error
+    if not isinstance(found, dict):
+        raise SpecError(f"{path} holds a {type(found).__name__}; the spec of a chain is a table")
+    return found

@@ -1,0 +1,6 @@
+"""What every room uses and no room owns. Imports nothing of kernreg but `kernreg.config` and `kernreg.errors`.
+
+atomic.py    replace a file whole or not at all
+progress.py  progress bars: on a terminal only, or as the configuration says
+sizes.py     numbers of bytes for people
+"""

@@ -1,0 +1,149 @@
+"""Fill any block of K: the statistic, then the function. What every driver above the tiles is made of."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kernreg.engine.arrays import Samples, check_pair, is_sparse, result_dtype
+from kernreg.engine.compiler.compile import compiled, compiled_epilogue, make_pair_loop, typed_parameters
+from kernreg.engine.program import Program
+from kernreg.engine.tiles.sparse import SparseStatistic
+from kernreg.engine.tiles.statistics import BLOCK, DenseStatistic
+from kernreg.engine.tiles.store import copy_row, make_store
+from kernreg.errors import DataError
+
+
+def make_separate() -> Callable[..., None]:
+    """Driver: distances of zero become infinite, so that identical samples have no weight for each other."""
+
+    def separate(S, rows, width):
+        for i in range(rows):
+            s = S[i]
+            for j in range(width):
+                s[j] = np.inf if s[j] == 0.0 else s[j]
+
+    return separate
+
+
+class BlockFiller:
+    """The un-normalised values of a program between X and Z, block by block, from any thread."""
+
+    def __init__(self, program: Program, X: Samples, Z: Samples):
+        self.program, self.X, self.Z = program, X, Z
+        self.shape = (X.shape[0], Z.shape[0])
+        if X.ndim == 1:  # sample indices: nothing to compute with but the block function
+            self.dtype = np.dtype(np.float64)
+        else:
+            if not program.two_spaces:
+                check_pair(X, Z)
+            self.dtype = result_dtype(X, Z)
+        self.parameters = program.parameters
+        self._local = threading.local()
+        self._statistic: Any = None
+        self._seen = _read_only(X), _read_only(Z)  # by functions of third parties, which may not change them
+        self.sparse = is_sparse(X) or is_sparse(Z)
+        self._store = compiled(make_store, "block", copy_row)
+        if program.statistic == "blocks":
+            self._fill = self._fill_from_python
+            return
+        self.parameters = typed_parameters(program.parameters, self.dtype)
+        if program.statistic == "rows":
+            self._pairs = compiled(make_pair_loop, program.name, program.function)
+            self._fill = self._fill_pairs
+            if self.sparse:
+                raise DataError(
+                    f"the kernel {program.name!r} is a function of two dense rows and cannot take sparse samples; "
+                    "use X.toarray(), or a kernel of a statistic (dot, sqeuclidean, l1, a term function)"
+                )
+            return
+        kind = SparseStatistic if self.sparse else DenseStatistic
+        self._statistic = kind(program.statistic, program.term, X, Z, program.name)
+        single = self.dtype == np.float32
+        self._separate = compiled(make_separate, "block")
+        self._epilogue = compiled_epilogue(program.name, program.function, single)
+
+    @property
+    def uses_blas(self) -> bool:
+        """Whether filling a block calls BLAS (block functions of plugins may do anything)."""
+        return self.program.statistic == "blocks" or (self._statistic is not None and self._statistic.gemm)
+
+    @property
+    def strip_shape(self) -> tuple[int, int]:
+        """How many whole rows to compute together, to find them in cache afterwards, and their padded length."""
+        length = -(-self.shape[1] // BLOCK) * BLOCK
+        if self._statistic is None or self.uses_blas:
+            return BLOCK, length
+        return min(BLOCK, max(16, (1 << 22) // (8 * length) // 4 * 4)), length
+
+    def block(self, i0: int, i1: int, j0: int, j1: int) -> np.ndarray:
+        """Return K[i0:i1, j0:j1] in the upper left corner of scratch memory, valid until this thread's next call."""
+        scratch = self._scratch()
+        if self._statistic is None:
+            self._fill(i0, i1, j0, j1, scratch.block)
+            return scratch.block
+        S, width = self._statistic.block(scratch.statistic, i0, i1, j0, j1)
+        if not self.program.self_term:
+            self._separate(S, i1 - i0, width)
+        if self.dtype == np.float64:
+            self._epilogue(S, i1 - i0, width, self.parameters)
+            return S
+        self._epilogue(S, i1 - i0, width, self.parameters, scratch.block)
+        return scratch.block
+
+    def strip(self, i0: int, i1: int) -> np.ndarray:
+        """Return all columns of rows i0:i1 in scratch memory of `strip_shape`, valid until this thread's next call."""
+        scratch = self._scratch()
+        if not hasattr(scratch, "strip"):
+            scratch.strip = np.empty(self.strip_shape, dtype=self.dtype)
+        if self._statistic is None or self.uses_blas or self.dtype != np.float64:
+            for j0 in range(0, self.shape[1], BLOCK):
+                j1 = min(j0 + BLOCK, self.shape[1])
+                self._store(self.block(i0, i1, j0, j1), i1 - i0, j1 - j0, scratch.strip, 0, j0, False)
+        else:
+            width = self._statistic.rows(scratch.statistic, i0, i1, scratch.strip)
+            if not self.program.self_term:
+                self._separate(scratch.strip, i1 - i0, width)
+            self._epilogue(scratch.strip, i1 - i0, width, self.parameters)
+        return scratch.strip
+
+    def _scratch(self) -> Any:
+        scratch = self._local
+        if not hasattr(scratch, "block"):
+            scratch.block = np.empty((BLOCK, BLOCK), dtype=self.dtype)
+            scratch.statistic = None if self._statistic is None else self._statistic.scratch()
+        return scratch
+
+    def _fill_pairs(self, i0: int, i1: int, j0: int, j1: int, block: np.ndarray) -> None:
+        self._pairs(*self._seen, i0, i1, j0, j1, block, self.parameters)
+
+    def _fill_from_python(self, i0: int, i1: int, j0: int, j1: int, block: np.ndarray) -> None:
+        X, Z = self._seen
+        try:
+            returned = self.program.function(X[i0:i1], Z[j0:j1], *self.parameters)
+        except (ValueError, IndexError):
+            check_pair(X, Z)  # a kernel that is not between two spaces: this says it better
+            raise
+        values = returned.toarray() if is_sparse(returned) else np.asarray(returned)
+        if values.dtype.kind not in "fiub":
+            raise DataError(
+                f"the block function of kernel {self.program.name!r} returned values of dtype {values.dtype}; kernel "
+                "values are real numbers"
+            )
+        if values.shape != (i1 - i0, j1 - j0):
+            raise DataError(
+                f"the block function of kernel {self.program.name!r} returned shape {values.shape} for "
+                f"{i1 - i0} rows against {j1 - j0}; it must return {(i1 - i0, j1 - j0)}"
+            )
+        block[: i1 - i0, : j1 - j0] = values
+
+
+def _read_only(samples: Samples) -> Samples:
+    if not isinstance(samples, np.ndarray):
+        return samples
+    view = samples.view()
+    view.flags.writeable = False
+    return view

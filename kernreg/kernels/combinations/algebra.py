@@ -1,0 +1,211 @@
+"""Kernels made of kernels: sums, products, multiples, powers, transposes, composed kernels, and all their families.
+
+Each is a registered family like any other, so that its repr is a spec:
+``add(left='rbf(sigma=2.0)', right='linear()')``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from kernreg.config import memory_budget
+from kernreg.engine.arrays import check_finite, is_sparse, result_dtype
+from kernreg.engine.local import row_blocks
+from kernreg.errors import DataError
+from kernreg.kernels.base import Kernel
+from kernreg.kernels.combinations.base import CombinedKernel, copied, kernel_domain, with_form
+from kernreg.kernels.combinations.symmetrized import Symmetrized
+from kernreg.kernels.domains import REQUIRED, Parameter, choice, function, integer, real
+from kernreg.kernels.family import KernelFamily
+from kernreg.kernels.samples import SampleParts
+
+
+class _Elementwise(CombinedKernel):
+    """left ∘ right, entry by entry."""
+
+    __slots__ = ()
+    _ufunc: np.ufunc
+
+    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
+        (left, right), (x_left, x_right), (z_left, z_right) = self.parts, *map(self._seen_by_parts, (X, Z))
+        dtype = result_dtype(X, X if Z is None else Z)
+        K = left._evaluate(x_left, z_left, None if _kernel_dtype(x_left, z_left) != dtype else out, self_start)
+        if K.dtype != dtype:
+            K = K.astype(dtype) if out is None else copied(K, out)
+        if 2 * K.nbytes <= memory_budget() or self_start is not None:
+            self._ufunc(K, right._evaluate(x_right, z_right, None, self_start), out=K)
+        else:
+            for rows, block in row_blocks(right._anchored(x_right, z_right), x_right, z_right):
+                self._ufunc(K[rows], block, out=K[rows])
+        return K
+
+
+def _kernel_dtype(X: Any, Z: Any) -> np.dtype:
+    return result_dtype(X, X if Z is None else Z)
+
+
+class Sum(_Elementwise):
+    """k(x, z) = left(x, z) + right(x, z)."""
+
+    __slots__ = ()
+    _ufunc = np.add
+
+    def _operator(self, X: Any, Z: Any) -> LinearOperator:
+        sides = zip(self.parts, self._seen_by_parts(X), self._seen_by_parts(Z), strict=True)
+        left, right = (part._operator(x, z) for part, x, z in sides)
+        return with_form(left + right, left, right)
+
+    def scalar(self, x: Any, z: Any) -> float:
+        """Return the sum of the two values."""
+        return self.parts[0].scalar(x, z) + self.parts[1].scalar(x, z)
+
+
+class Product(_Elementwise):
+    """k(x, z) = left(x, z) · right(x, z)."""
+
+    __slots__ = ()
+    _ufunc = np.multiply
+
+    def scalar(self, x: Any, z: Any) -> float:
+        """Return the product of the two values."""
+        return self.parts[0].scalar(x, z) * self.parts[1].scalar(x, z)
+
+
+class Multiple(CombinedKernel):
+    """k(x, z) = factor · kernel(x, z)."""
+
+    __slots__ = ()
+
+    @property
+    def definite(self) -> bool | None:
+        """A non-negative multiple keeps definiteness."""
+        return self.parts[0].definite if self.factor >= 0 else None
+
+    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
+        K = self.parts[0]._evaluate(X, Z, out, self_start)
+        return np.multiply(K, K.dtype.type(self.factor), out=K)
+
+    def _operator(self, X: Any, Z: Any) -> LinearOperator:
+        inner = self.parts[0]._operator(X, Z)
+        return with_form(self.factor * inner, inner)
+
+    def scalar(self, x: Any, z: Any) -> float:
+        """Return the multiple of the value."""
+        return self.factor * self.parts[0].scalar(x, z)
+
+
+class Power(CombinedKernel):
+    """k(x, z) = kernel(x, z) ** exponent."""
+
+    __slots__ = ()
+
+    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
+        K = self.parts[0]._evaluate(X, Z, out, self_start)
+        return np.power(K, self.exponent, out=K)
+
+    def scalar(self, x: Any, z: Any) -> float:
+        """Return the power of the value."""
+        return self.parts[0].scalar(x, z) ** self.exponent
+
+
+class Transposed(CombinedKernel):
+    """k(x, z) = kernel(z, x)."""
+
+    __slots__ = ()
+
+    @property
+    def T(self) -> Kernel:
+        """The kernel itself."""
+        return self.parts[0]
+
+    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
+        inner = self.parts[0]
+        if Z is None:
+            columns = inner._evaluate(X, None, None, None).T
+        else:
+            columns = inner._evaluate(Z, X, None, None if self_start is None else -self_start).T
+        return np.ascontiguousarray(columns) if out is None else copied(columns, out)
+
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        inner = self.parts[0]  # K(X, Z) is inner(Z, X)ᵀ, whose reference set is X
+        return self._with_parts([inner._anchored(X, None) if Z is None else inner._anchored(Z, X)])
+
+    def _operator(self, X: Any, Z: Any) -> LinearOperator:
+        inner = self.parts[0]
+        forward = inner._operator(X, None) if Z is None else inner._operator(Z, X)
+        return with_form(forward.T, forward)
+
+    def scalar(self, x: Any, z: Any) -> float:
+        """Return the value with the arguments exchanged."""
+        return self.parts[0].scalar(z, x)
+
+
+class Composed(CombinedKernel):
+    """k(x, z) = kernel(φ(x), φ(z)) for a feature map φ applied to the sample arrays."""
+
+    __slots__ = ()
+
+    def _samples(self, X: Any, name: str) -> Any:
+        # The feature map may take anything (text, graphs): it is applied here, and the kernel checks what it returns.
+        if isinstance(X, SampleParts):  # mapped already
+            return X
+        if not is_sparse(X) and np.asarray(X).dtype in (np.float64, np.float32):
+            check_finite(np.asarray(X), name)  # the map might hide what is missing: tanh(inf) is 1
+        try:
+            mapped = self.feature_map(X)
+        except (TypeError, ValueError) as cause:
+            raise DataError(f"the feature map of compose(…) does not accept {name}: {cause}") from cause
+        return SampleParts((self.parts[0]._samples(mapped, f"feature_map({name})"),))
+
+    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
+        return self.parts[0]._evaluate(*_mapped(X, Z), out, self_start)
+
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        return self._with_parts([self.parts[0]._anchored(*_mapped(X, Z))])
+
+    def bind(self, Z: Any) -> Kernel:
+        """Return the composition with the bound kernel."""
+        return self._with_parts([self.parts[0].bind(self._samples(Z, "Z").parts[0])])
+
+    def _operator(self, X: Any, Z: Any) -> LinearOperator:
+        return self.parts[0]._operator(*_mapped(X, Z))
+
+    def scalar(self, x: Any, z: Any) -> float:
+        """Return the value of the mapped pair."""
+        mapped = (np.asarray(self.feature_map(np.asarray(side)[None]))[0] for side in (x, z))
+        return self.parts[0].scalar(*mapped)
+
+
+def _mapped(X: SampleParts, Z: SampleParts | None) -> tuple[Any, Any]:
+    """Return what the feature map made of both sample sets."""
+    return X.parts[0], None if Z is None else Z.parts[0]
+
+
+def _example(family_name: str, **more: Any) -> Any:
+    def example(rng: np.random.Generator, n: int) -> tuple[Kernel, Any]:
+        kernels = {p.name: "rbf(sigma=2.0)" for p in FAMILIES[family_name].parameters if p.domain is kernel_domain}
+        return FAMILIES[family_name](**kernels, **more), rng.normal(size=(n, 4))
+
+    return example
+
+
+def _family(name: str, kind: type[Kernel], *parameters: Parameter, **more: Any) -> KernelFamily:
+    return KernelFamily(
+        name, kind, parameters, doc=kind.__doc__ or "", module=__name__, qualname=name, example=_example(name, **more)
+    )
+
+
+_LEFT, _RIGHT, _ONE = (Parameter(name, REQUIRED, kernel_domain) for name in ("left", "right", "kernel"))
+
+add = _family("add", Sum, _LEFT, _RIGHT)
+multiply = _family("multiply", Product, _LEFT, _RIGHT)
+scale = _family("scale", Multiple, _ONE, Parameter("factor", REQUIRED, real), factor=2.0)
+power = _family("power", Power, _ONE, Parameter("exponent", REQUIRED, integer(1)), exponent=2)
+transpose = _family("transpose", Transposed, _ONE)
+symmetrize = _family("symmetrize", Symmetrized, _ONE, Parameter("how", "mean", choice("mean", "left", "right")))
+compose = _family("compose", Composed, _ONE, Parameter("feature_map", REQUIRED, function), feature_map=np.tanh)
+
+FAMILIES = {f.name: f for f in (add, multiply, scale, power, transpose, symmetrize, compose)}

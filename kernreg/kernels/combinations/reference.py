@@ -1,0 +1,302 @@
+"""Kernels that are defined through a reference set: centred kernels, and kernels with a corrected spectrum.
+
+``bind(Z)`` fixes the reference (a training set) and gives one formula for every pair, training and new alike.
+Unbound, ``k(X, Z)`` takes its second argument as the reference, and ``k(X)`` takes X.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from kernreg.engine.arrays import result_dtype
+from kernreg.errors import AsymmetryError
+from kernreg.kernels.base import Kernel, as_kernel, refuse_foreign_estimator
+from kernreg.kernels.combinations.base import CombinedKernel, UnboundKernel, copied, kernel_domain
+from kernreg.kernels.domains import REQUIRED, Parameter, check_learnt, choice, value_key
+from kernreg.kernels.family import KernelFamily
+from kernreg.kernels.samples import identical_pairs, same_samples
+
+
+class _Unbound(UnboundKernel):
+    __slots__ = ()
+    _bound_class: type[_Bound]
+
+    @property
+    def takes_reference(self) -> bool:
+        """True: it is defined through one."""
+        return True
+
+    def bind(self, Z: Any) -> Kernel:
+        """Return the kernel with ``Z`` as its reference set."""
+        return self._bound_class(self, self._samples(Z, "Z"))
+
+    def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
+        made = self._bound_class.__new__(self._bound_class)
+        made._set(self, self._samples(learnt["reference"], "reference"), as_kernel(learnt["kernel"]))
+        object.__setattr__(made, "_state", made._check_learnt(learnt["state"]))
+        return made
+
+
+class _Bound(CombinedKernel):
+    __slots__ = ("_reference", "_state", "_unbound")
+
+    _unbound: _Unbound
+    _reference: Any
+    _state: Any
+
+    def __init__(self, unbound: _Unbound, reference: Any):
+        self._set(unbound, reference, unbound.parts[0].bind(reference)._anchored(reference, None))
+        object.__setattr__(self, "_state", self._learn())
+
+    def _set(self, unbound: _Unbound, reference: Any, bound: Kernel) -> None:
+        super().__init__(unbound.family, {**unbound._values, "kernel": bound})
+        object.__setattr__(self, "_unbound", unbound)
+        object.__setattr__(self, "_reference", reference)
+
+    def _learn(self) -> Any:
+        """Return what is kept of the reference's own kernel matrix."""
+        raise NotImplementedError
+
+    def _check_learnt(self, state: Any) -> Any:
+        """Return the state read from a file, or raise ParameterError where `_learn` could not have returned it."""
+        raise NotImplementedError
+
+    @property
+    def symmetric(self) -> bool:
+        """As of the unbound kernel."""
+        return self._unbound.symmetric
+
+    @property
+    def definite(self) -> bool | None:
+        """As of the unbound kernel."""
+        return self._unbound.definite
+
+    def bind(self, Z: Any) -> Kernel:
+        """Return the kernel bound to ``Z`` instead."""
+        return self._unbound.bind(Z)
+
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        return self
+
+    def set_params(self, **params: Any) -> Kernel:
+        """Return a new kernel with these parameters changed, with the same reference set."""
+        refuse_foreign_estimator(self, params)
+        return self._unbound.set_params(**params).bind(self._reference)
+
+    def scalar(self, x: Any, z: Any) -> float:
+        """Return the value of one pair (through the matrix path: there is no shorter formula)."""
+        row, column = (self._samples(np.asarray(side)[None], "x") for side in (x, z))
+        return float(self._evaluate(row, column, None, None)[0, 0])
+
+    def _identity(self) -> Any:
+        if self._key is None:
+            object.__setattr__(self, "_key", (self._unbound._identity(), value_key(self._reference)))
+        return self._key
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._unbound, self._reference)
+
+    def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
+        return self._unbound, {"reference": self._reference, "kernel": self.parts[0], "state": self._state}
+
+
+class BoundCentered(_Bound):
+    """k(x, w) minus its means over the reference set, plus their mean."""
+
+    __slots__ = ()
+
+    def _learn(self) -> Any:
+        # By products with ones: K itself is never held, and sparse samples cost what their shared features do.
+        inner, n = self.parts[0], self._reference.shape[0]
+        K = inner._operator(self._reference, None)
+        rows = _mean_product(K, n)
+        columns = rows if inner.symmetric else _mean_product(K.T, n)
+        return rows, columns, float(rows.mean()) if n else 0.0
+
+    def _check_learnt(self, state: Any) -> Any:
+        rows, columns, mean = state
+        for name, means in (("row means", rows), ("column means", columns)):
+            check_learnt(self.name, name, means, (self._reference.shape[0],))
+        return rows, columns, float(mean)
+
+    def _operator(self, X: Any, Z: Any) -> LinearOperator:
+        other = X if Z is None else Z
+        return CenteredOperator(
+            self.parts[0]._operator(X, Z), self._row_means(X, None), self._column_means(other, None), self._state[2]
+        )
+
+    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
+        inner, R = self.parts[0], self._reference
+        whole = Z is None
+        Z = X if whole else Z
+        K = inner._evaluate(X, None if whole else Z, out, self_start)
+        rows = self._row_means(X, self_start if same_samples(Z, R) else None)
+        if inner.symmetric and (whole or same_samples(X, Z)):
+            columns = rows
+        else:
+            columns = self._column_means(Z, self_start if same_samples(X, R) else None)
+        for i in range(len(K)):  # the sum of the two means first: it is the same for (i, j) and (j, i)
+            K[i] -= (rows[i] + columns) - self._state[2]
+        return K
+
+    def _row_means(self, X: Any, start: int | None) -> np.ndarray:
+        inner, R = self.parts[0], self._reference
+        if same_samples(X, R):
+            return self._state[0]
+        if start is not None:  # rows of the reference, a slice of them
+            return self._state[0][start : start + X.shape[0]]
+        return _mean_product(inner._operator(X, R), R.shape[0])
+
+    def _column_means(self, Z: Any, start: int | None) -> np.ndarray:
+        inner, R = self.parts[0], self._reference
+        if same_samples(Z, R):
+            return self._state[1]
+        if start is not None:  # the reference's own columns, a slice of them
+            return self._state[1][-start : Z.shape[0] - start]
+        if inner.symmetric:
+            return self._row_means(Z, None)
+        return _mean_product(inner._operator(R, Z).T, R.shape[0])
+
+
+class CenteredOperator(LinearOperator):
+    """Products with a centred kernel: those with the kernel itself, and two means."""
+
+    def __init__(self, inner: LinearOperator, rows: np.ndarray, columns: np.ndarray, mean: float):
+        self._inner, self._rows, self._columns, self._mean = inner, rows[:, None], columns[:, None], mean
+        # The stubs of scipy do not know the constructor that subclasses call.
+        super().__init__(dtype=inner.dtype, shape=inner.shape)  # type: ignore[call-arg]
+
+    @property
+    def form(self) -> str:
+        """How the products with the kernel itself are computed."""
+        return getattr(self._inner, "form", "blocks")
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        total = V.sum(axis=0)
+        return self._inner.matmat(V) - self._rows * total - (self._columns.T @ V - self._mean * total)
+
+    def _rmatmat(self, V: np.ndarray) -> np.ndarray:
+        total = V.sum(axis=0)
+        return self._inner.rmatmat(V) - self._columns * total - (self._rows.T @ V - self._mean * total)
+
+    def _matvec(self, x: np.ndarray) -> np.ndarray:
+        return self._matmat(x.reshape(-1, 1)).reshape(-1)
+
+    def _rmatvec(self, x: np.ndarray) -> np.ndarray:
+        return self._rmatmat(x.reshape(-1, 1)).reshape(-1)
+
+    def _transpose(self) -> LinearOperator:
+        return self.adjoint()  # K is real
+
+
+def _mean_product(K: LinearOperator, count: int) -> np.ndarray:
+    return (K @ np.ones(K.shape[1])) / max(1, count)
+
+
+class Centered(_Unbound):
+    """k(x, z) - mean_r k(x, r) - mean_r k(r, z) + mean: centred in feature space over the reference set."""
+
+    __slots__ = ()
+    _bound_class = BoundCentered
+
+
+class BoundSpectrum(_Bound):
+    """A symmetric kernel whose training spectrum is made non-negative, with the matching transform of new rows."""
+
+    __slots__ = ()
+
+    def _learn(self) -> Any:
+        K = self.parts[0]._evaluate(self._reference, None, None, None)
+        gap = np.abs(K - K.T).max(initial=0.0)
+        if gap > 1e-10 * max(np.abs(K).max(initial=0.0), np.finfo(float).tiny):
+            raise AsymmetryError(
+                f"spectrum(…) corrects the eigenvalues of a symmetric kernel, and {self.parts[0].name!r} is asymmetric "
+                f"on this data (largest |K - Kᵀ| is {gap:.3g}). Symmetrise it first: spectrum(symmetrize(k), …), or "
+                "use a solver that takes asymmetric kernels, such as 'ask-ls' or 'ksvd'"
+            )
+        K = K.astype(np.float64)
+        if self.method == "shift":
+            return max(0.0, -float(np.linalg.eigvalsh(K)[0])) if len(K) else 0.0
+        values, vectors = np.linalg.eigh(K)
+        precision = np.finfo(result_dtype(self._reference, self._reference)).eps
+        kept = np.abs(values) > len(K) * precision * np.abs(values).max(initial=0.0)
+        values, vectors = values[kept], vectors[:, kept]
+        corrected = {
+            "clip": np.maximum(values, 0.0),
+            "flip": np.abs(values),
+            "square": values * values,
+        }[self.method]
+        # k(x, w) = k(x, R) Q k(R, w) is the only extension that agrees with the corrected matrix on the reference.
+        half = vectors * (np.sqrt(corrected) / values)  # Q = half halfᵀ
+        ratio = vectors * (corrected / values)
+        root = vectors * np.sqrt(corrected)
+        return half, ratio @ vectors.T, root @ root.T
+
+    def _check_learnt(self, state: Any) -> Any:
+        if self.method == "shift":
+            return float(state)
+        n = self._reference.shape[0]
+        half, ratio, training = state
+        check_learnt(self.name, "half", half, (n, None))
+        check_learnt(self.name, "ratio", ratio, (n, n))
+        check_learnt(self.name, "training matrix", training, (n, n))
+        return half, ratio, training
+
+    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
+        inner, R = self.parts[0], self._reference
+        to_reference = same_samples(X if Z is None else Z, R)
+        if self.method == "shift":  # k(x, z) + shift where x and z are identical: one formula for every pair
+            K = inner._evaluate(X, Z, None, self_start)
+            K[identical_pairs(X, X if Z is None else Z)] += self._state
+            return copied(K, out)
+        start = 0 if to_reference and same_samples(X, R) else self_start if to_reference else None
+        dtype = result_dtype(X, X if Z is None else Z)
+        half, ratio, training = self._state
+        if start is not None:
+            return copied(training[start : start + X.shape[0]].astype(dtype), out)
+        left = inner._evaluate(X, R, None, None)
+        if to_reference:
+            return copied((left @ ratio).astype(dtype), out)
+        left = left @ half
+        # One factor twice where the samples are the same: the result is then symmetric to the last bit.
+        right = left if Z is None or same_samples(X, Z) else inner._evaluate(R, Z, None, None).T @ half
+        return copied((left @ right.T).astype(dtype), out)
+
+
+class Spectrum(_Unbound):
+    """K with its eigenvalues clipped at 0, flipped to |λ|, shifted by |λ_min| or squared: positive semi-definite."""
+
+    __slots__ = ()
+    _bound_class = BoundSpectrum
+
+    @property
+    def definite(self) -> bool | None:
+        """True, but for a shift, which is large enough for the reference set only."""
+        return None if self.method == "shift" else True
+
+
+def _example(family_name: str) -> Any:
+    def example(rng: np.random.Generator, n: int) -> tuple[Kernel, Any]:
+        X = rng.normal(size=(n, 4))
+        return FAMILIES[family_name]("tl1(rho=2.0)"), X
+
+    return example
+
+
+_ONE = Parameter("kernel", REQUIRED, kernel_domain)
+
+
+def _family(name: str, kind: type[Kernel], *parameters: Parameter) -> KernelFamily:
+    return KernelFamily(
+        name, kind, parameters, doc=kind.__doc__ or "", module=__name__, qualname=name, example=_example(name)
+    )
+
+
+centered = _family("centered", Centered, _ONE)
+spectrum = _family("spectrum", Spectrum, _ONE, Parameter("method", "clip", choice("clip", "flip", "shift", "square")))
+
+FAMILIES = {f.name: f for f in (centered, spectrum)}

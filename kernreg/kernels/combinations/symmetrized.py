@@ -1,0 +1,143 @@
+"""Symmetric kernels of an asymmetric one: the mean with its transpose, and the two products with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from kernreg.engine.arrays import result_dtype
+from kernreg.engine.budget import rows_within
+from kernreg.kernels.base import Kernel, as_kernel, refuse_foreign_estimator
+from kernreg.kernels.combinations.base import CombinedKernel, UnboundKernel, copied, with_form
+from kernreg.kernels.domains import value_key
+from kernreg.kernels.samples import same_samples
+
+
+class Symmetrized(UnboundKernel):
+    """(K + Kᵀ)/2, K Kᵀ or Kᵀ K: the usual ways to make a symmetric kernel of an asymmetric one."""
+
+    __slots__ = ()
+
+    @property
+    def symmetric(self) -> bool:
+        """True: that is what it is for."""
+        return True
+
+    @property
+    def takes_reference(self) -> bool:
+        """The products are sums over a reference set; the mean takes one where the kernel does."""
+        return self.how != "mean" or self.parts[0].takes_reference
+
+    @property
+    def definite(self) -> bool | None:
+        """K Kᵀ and Kᵀ K are positive semi-definite; the mean need not be."""
+        return True if self.how != "mean" else self.parts[0].definite or None
+
+    def bind(self, Z: Any) -> Kernel:
+        """Return the kernel with its reference set: for "left" and "right" the sums run over it."""
+        return BoundSymmetrized(self, Z)
+
+    def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
+        made = BoundSymmetrized.__new__(BoundSymmetrized)
+        made._set(self, self._samples(learnt["reference"], "reference"), as_kernel(learnt["kernel"]))
+        return made
+
+
+class BoundSymmetrized(CombinedKernel):
+    """A symmetrised kernel with its reference set R: "left" is Σ_r k(x, r) k(z, r), "right" Σ_r k(r, x) k(r, z)."""
+
+    __slots__ = ("_reference", "_unbound")
+
+    _unbound: Symmetrized
+    _reference: Any
+
+    def __init__(self, unbound: Symmetrized, reference: Any):
+        inner = unbound.parts[0]
+        reference = inner._samples(reference, "Z")
+        self._set(unbound, reference, inner.bind(reference)._anchored(reference, None))
+
+    def _set(self, unbound: Symmetrized, reference: Any, bound: Kernel) -> None:
+        super().__init__(unbound.family, {**unbound._values, "kernel": bound})
+        object.__setattr__(self, "_unbound", unbound)
+        object.__setattr__(self, "_reference", reference)
+
+    @property
+    def symmetric(self) -> bool:
+        """True: that is what it is for."""
+        return True
+
+    @property
+    def definite(self) -> bool | None:
+        """As of the unbound kernel."""
+        return self._unbound.definite
+
+    def bind(self, Z: Any) -> Kernel:
+        """Return the kernel bound to ``Z`` instead."""
+        return self._unbound.bind(Z)
+
+    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
+        inner = self.parts[0]
+        if self.how == "mean":
+            other = X if Z is None else Z
+            K = inner._evaluate(X, other, None, 0 if Z is None else self_start)
+            K += inner._evaluate(other, X, None, None if self_start is None else -self_start).T
+            K *= K.dtype.type(0.5)
+        else:
+            left = self._factor(X)
+            if Z is None or same_samples(X, Z):
+                K = left @ left.T  # one factor twice: BLAS then computes half, and the result is exactly symmetric
+            else:
+                K = np.empty((X.shape[0], Z.shape[0]), dtype=result_dtype(X, Z))
+                step = rows_within(self._reference.shape[0], K.itemsize)
+                for start in range(0, Z.shape[0], step):
+                    columns = slice(start, start + step)
+                    K[:, columns] = left @ self._factor(Z[columns]).T
+        return copied(K, out)
+
+    def _operator(self, X: Any, Z: Any) -> LinearOperator:
+        inner, R = self.parts[0], self._reference
+        other = X if Z is None else Z
+        if self.how == "mean":
+            forward = inner._operator(X, Z)
+            backward = forward if Z is None else inner._operator(other, X)
+            return with_form(0.5 * (forward + backward.T), forward, backward)
+        if self.how == "left":
+            first, second = inner._operator(X, R), inner._operator(other, R)
+            return with_form(first @ second.T, first, second)
+        first, second = inner._operator(R, X), inner._operator(R, other)
+        return with_form(first.T @ second, first, second)
+
+    def _factor(self, X: Any) -> np.ndarray:
+        inner, R = self.parts[0], self._reference
+        if self.how == "left":
+            return inner._evaluate(X, R, None, None)
+        return np.ascontiguousarray(inner._evaluate(R, X, None, None).T)
+
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        return self
+
+    def set_params(self, **params: Any) -> Kernel:
+        """Return a new kernel with these parameters changed, with the same reference set."""
+        refuse_foreign_estimator(self, params)
+        return self._unbound.set_params(**params).bind(self._reference)
+
+    def scalar(self, x: Any, z: Any) -> float:
+        """Return the value of one pair by its definition."""
+        inner = self.parts[0]
+        if self.how == "mean":
+            return 0.5 * (inner.scalar(x, z) + inner.scalar(z, x))
+        left, right = (self._factor(self._samples(np.asarray(side)[None], "x"))[0] for side in (x, z))
+        return math.fsum(left * right)
+
+    def _identity(self) -> Any:
+        return self._unbound._identity(), value_key(self._reference)
+
+    def __reduce__(self) -> Any:
+        return BoundSymmetrized, (self._unbound, self._reference)
+
+    def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
+        return self._unbound, {"reference": self._reference, "kernel": self.parts[0]}

@@ -1,0 +1,9 @@
+"""Systems with the kernel matrix in memory: solved, and left one out, to rounding error.
+
+centring.py         CentredKernel: K̃ = J K J made in place, targets and intercepts, sample weights included
+symmetric_solve.py  LS-SVM for one γ: Cholesky or LU of K̃ + I/γ, with refinement
+block_solve.py      AsK-LS for one γ: the block system eliminated to m unknowns, with refinement
+leave_one_out.py    LS-SVM and AsK-LS for many γ from one decomposition, with exact leave-one-out
+poles.py            values of γ at which a system is singular: finding them, naming a safe one nearby
+report.py           SolveReport: what ran, how well
+"""

@@ -1,0 +1,202 @@
+"""Preconditioners: low-rank pictures of K̃ that make the systems of LS-SVM and AsK-LS easy for Krylov methods.
+
+Positive semi-definite K
+    Nyström from p landmarks, K̃ ≈ C̃ W⁺ C̃ᵀ = U diag(λ) Uᵀ, with C̃ the centred columns and W = K[landmarks, landmarks].
+    Costs O(m p²) and no product with K.
+Any other K
+    W may be nearly singular without K being so, and W⁺ would spoil the picture. So the landmark columns (and rows) only
+    span the space, and K̃ is projected on it: K̃ ≈ Q_l (Q_lᵀ K̃ Q_r) Q_rᵀ. Costs one product of K with p columns.
+
+The preconditioner is the inverse of the absolute value of the system with K̃ replaced by its picture, which is positive
+definite as MINRES demands; on the rest of the space it is γ times the identity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from kernreg.engine.budget import rows_within
+from kernreg.kernels.base import Kernel
+from kernreg.linalg.krylov.centred_operator import CentredOperator
+from kernreg.linalg.landmarks.selection import anchored, choose_landmarks
+
+_ROWS = 2048
+#: Estimates of eigenvalues are not exact: nearer to singular than this, relative to 1/γ, is not believed.
+_FLOOR = 1e-2
+
+
+@dataclass(frozen=True)
+class SymmetricPreconditioner:
+    """v ↦ |U diag(λ) Uᵀ + κI|⁻¹ v, κ = 1/γ."""
+
+    vectors: np.ndarray
+    values: np.ndarray
+    kappa: float
+
+    @property
+    def rank(self) -> int:
+        """Number of directions that are treated apart."""
+        return len(self.values)
+
+    def __call__(self, V: np.ndarray) -> np.ndarray:
+        """Apply to columns."""
+        shifted = np.maximum(np.abs(self.values + self.kappa), _FLOOR * self.kappa)
+        inside = self.vectors.T @ V
+        return V / self.kappa + self.vectors @ ((1.0 / shifted - 1.0 / self.kappa)[:, None] * inside)
+
+
+@dataclass(frozen=True)
+class BlockPreconditioner:
+    """(a, c) ↦ |[[κI, UΣVᵀ], [VΣUᵀ, κI]]|⁻¹ (a, c), κ = 1/γ.
+
+    On each triplet the block has the eigenvectors (u, ±v)/√2 and the eigenvalues κ ± σ.
+    """
+
+    left: np.ndarray
+    values: np.ndarray
+    right: np.ndarray
+    kappa: float
+
+    @property
+    def rank(self) -> int:
+        """Number of triplets that are treated apart."""
+        return len(self.values)
+
+    def __call__(self, V: np.ndarray) -> np.ndarray:
+        """Apply to columns, a above c."""
+        m = len(self.left)
+        p, q = self.left.T @ V[:m], self.right.T @ V[m:]
+        minus = np.maximum(np.abs(self.kappa - self.values), _FLOOR * self.kappa)
+        even = (0.5 * (p + q)) / (self.kappa + self.values)[:, None]
+        odd = (0.5 * (p - q)) / minus[:, None]
+        return V / self.kappa + np.vstack(
+            [self.left @ (even + odd - p / self.kappa), self.right @ (even - odd - q / self.kappa)]
+        )
+
+
+def default_rank(centred: CentredOperator, definite: bool) -> int:
+    """Return how many landmarks pay off, never more than memory allows.
+
+    Many where they cost no product with K; few where products are so cheap that iterations cost less than landmarks.
+    """
+    m = centred.size
+    wanted = 50 if centred.form == "separable" else max(50, int((4.0 if definite else 1.0) * np.sqrt(m)))
+    return max(1, min(m, wanted, rows_within(m, 8)))
+
+
+def symmetric_preconditioner(
+    kernel: Kernel,
+    X: Any,
+    centred: CentredOperator,
+    kappa: float,
+    *,
+    definite: bool,
+    rank: int | None = None,
+    landmarks: Any = "uniform",
+    random_state: Any = 0,
+) -> SymmetricPreconditioner:
+    """Return the preconditioner of K̃ + κI for a symmetric kernel; ``rank=0`` is none at all."""
+    chosen = _landmarks(kernel, X, None, centred, rank, definite, landmarks, random_state)
+    if not len(chosen):
+        return SymmetricPreconditioner(np.zeros((centred.size, 0)), np.zeros(0), kappa)
+    columns = _columns(kernel, X, None, chosen, centred)
+    if definite:
+        W = columns[chosen].copy()
+        return SymmetricPreconditioner(*_nystrom(_centred(columns, centred), W, kappa), kappa)
+    Q = _orthonormal(_centred(columns, centred))
+    core = Q.T @ centred.product(Q)
+    values, vectors = linalg.eigh(0.5 * (core + core.T))
+    return SymmetricPreconditioner(_transform(Q, vectors), values, kappa)
+
+
+def block_preconditioner(
+    kernel: Kernel,
+    X: Any,
+    Z: Any,
+    centred: CentredOperator,
+    kappa: float,
+    *,
+    rank: int | None = None,
+    landmarks: Any = "uniform",
+    random_state: Any = 0,
+) -> BlockPreconditioner:
+    """Return the preconditioner of the AsK-LS block of K(X, Z); ``rank=0`` is none at all."""
+    chosen = _landmarks(kernel, X, Z, centred, rank, False, landmarks, random_state)
+    if not len(chosen):
+        empty = np.zeros((centred.size, 0))
+        return BlockPreconditioner(empty, np.zeros(0), empty, kappa)
+    left = _orthonormal(_centred(_columns(kernel, X, Z, chosen, centred), centred))
+    right = _orthonormal(_centred(_columns(kernel, X, Z, chosen, centred, transposed=True), centred))
+    U, values, V = linalg.svd(left.T @ centred.product(right))
+    return BlockPreconditioner(_transform(left, U), values, _transform(right, V.T), kappa)
+
+
+def _landmarks(
+    kernel: Kernel,
+    X: Any,
+    Z: Any,
+    centred: CentredOperator,
+    rank: int | None,
+    definite: bool,
+    landmarks: Any,
+    random_state: Any,
+) -> np.ndarray:
+    if rank == 0:
+        return np.zeros(0, dtype=np.intp)
+    if isinstance(landmarks, str):
+        rank = default_rank(centred, definite) if rank is None else min(rank, centred.size)
+    return choose_landmarks(kernel, X, rank, landmarks, Z=Z, random_state=random_state)
+
+
+def _columns(
+    kernel: Kernel, X: Any, Z: Any, chosen: np.ndarray, centred: CentredOperator, transposed: bool = False
+) -> np.ndarray:
+    """Return K[:, chosen], or K[chosen, :]ᵀ."""
+    if centred.form == "separable":  # products are cheap, row normalisation included
+        picks = np.zeros((centred.size, len(chosen)))
+        picks[chosen, np.arange(len(chosen))] = 1.0
+        return centred.raw(picks, adjoint=transposed)
+    bound, other = anchored(kernel, X, Z), X if Z is None else Z
+    return bound(X[chosen], other).T if transposed else bound(X, other[chosen])
+
+
+def _centred(columns: np.ndarray, centred: CentredOperator) -> np.ndarray:
+    """Return P S columns, in their own memory where they are float64."""
+    columns = np.ascontiguousarray(columns, dtype=np.float64)
+    if centred.root is not None:
+        columns *= centred.root[:, None]
+    means = centred.border @ columns
+    for start in range(0, len(columns), _ROWS):
+        rows = slice(start, start + _ROWS)
+        columns[rows] -= np.outer(centred.border[rows], means)
+    return columns
+
+
+def _nystrom(columns: np.ndarray, W: np.ndarray, kappa: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return U and λ of C̃ W⁺ C̃ᵀ, working in C̃'s memory."""
+    values, vectors = linalg.eigh(np.asarray(W, dtype=np.float64))
+    kept = values > 1e-12 * values.max(initial=0.0)
+    if not kept.any():
+        return columns[:, :0], np.zeros(0)
+    # Through features F = C̃ W^(-1/2) rather than C̃ᵀC̃, whose rounding errors W⁻¹ would blow up.
+    F = _transform(columns, vectors[:, kept] / np.sqrt(values[kept]))
+    gram, rotation = linalg.eigh(F.T @ F)
+    useful = gram > max(1e-12 * gram.max(initial=0.0), 1e-3 * kappa)  # the others are κI to the system
+    return _transform(F, rotation[:, useful] / np.sqrt(gram[useful])), gram[useful]
+
+
+def _transform(A: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """Return A T, T no wider than A, in the memory of A."""
+    for start in range(0, len(A), _ROWS):
+        rows = slice(start, start + _ROWS)
+        A[rows, : T.shape[1]] = A[rows] @ T
+    return A[:, : T.shape[1]]
+
+
+def _orthonormal(A: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of the span of the columns (and of some more, where they are dependent)."""
+    return np.ascontiguousarray(linalg.qr(A, mode="economic", overwrite_a=True, check_finite=False)[0])

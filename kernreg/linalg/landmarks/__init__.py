@@ -1,0 +1,9 @@
+"""Some samples that stand for all.
+
+selection.py       which samples: uniform, k-means++, entropy, leverage
+features.py        Nyström features of landmarks, streamed
+systems.py         LS-SVM and AsK-LS on features, with leave-one-out
+nystrom.py         singular triplets from some rows and columns: the asymmetric Nyström method
+sampled_matrix.py    a kernel matrix known by some of its rows and columns, and their choice
+sections.py          products with these rows and columns, normalisers exact or estimated
+"""

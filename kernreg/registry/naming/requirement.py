@@ -1,0 +1,64 @@
+"""Something of code that a file or a spec names: a plugin, a class of kernreg, an estimator of scikit-learn."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import Any, NamedTuple
+
+
+class Requirement(NamedTuple):
+    """Something of code that a model uses, by name.
+
+    Attributes
+    ----------
+    kind : str
+        ``"kernel"``, ``"solver"`` or ``"ensembler"``: found in the registry; ``"kernreg"``: a class of kernreg itself;
+        ``"scikit-learn"``: one of its estimators; ``"record"``: a data class in the package of a plugin.
+    name : str
+    distribution, version : str or None
+        What provided it when the model was saved; None for a runtime registration.
+    """
+
+    kind: str
+    name: str
+    distribution: str | None
+    version: str | None
+
+    @property
+    def provider(self) -> str:
+        """The distribution and its version, for messages."""
+        if self.distribution is None:
+            return "a runtime registration"
+        return f"{self.distribution} {self.version}" if self.version else self.distribution
+
+    def __str__(self) -> str:
+        return f"the {self.kind} {self.name!r} of {self.provider}"
+
+    @property
+    def installation(self) -> str:
+        """The command that gets it."""
+        wanted = f"{self.distribution}=={self.version}" if self.version else str(self.distribution)
+        return f"pip install '{wanted}'"
+
+
+def version_of(distribution: str) -> str | None:
+    """Return the version of an installed distribution, None if it is not installed."""
+    if distribution == "kernreg":
+        from kernreg import __version__  # right even where no metadata is
+
+        return __version__
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def read_requirement(found: Any) -> Requirement:
+    """Return the requirement of its JSON form, or raise ValueError."""
+    if not isinstance(found, dict) or set(found) != set(Requirement._fields):
+        raise ValueError("a requirement is not described as it must be")
+    asked = Requirement(**found)
+    texts = (asked.kind, asked.name, asked.distribution or "", asked.version or "")
+    if not all(isinstance(text, str) and len(text) < 300 and text.isprintable() for text in texts):
+        raise ValueError("a requirement is not described as it must be")
+    return asked

@@ -1,0 +1,348 @@
+"""Kernel principal component analysis for symmetric kernels, positive definite or not.
+
+Schölkopf, Smola & Müller, Nonlinear component analysis as a kernel eigenvalue problem, Neural Computation 10 (1998).
+Huang, Maier, Hornegger & Suykens, Indefinite kernels in least squares support vector machines and principal component
+analysis, ACHA 43 (2017).
+
+Eigenpairs of the centred kernel matrix, J = I - 11ᵀ/m::
+
+    J K J = V diag(λ) Vᵀ
+
+An indefinite kernel has eigenvalues of either sign. With s = sign(λ) the scores of the training samples and of new ones
+are::
+
+    T = V diag(√|λ|),        t_j(x) = s_j |λ_j|^(-1/2) Σ_i v_ij (k(x, x_i) - mean_l k(x_l, x_i))
+
+so that J K J = T diag(s) Tᵀ: scores are coordinates in a space whose inner product counts component j with the sign
+s_j, and the ordinary scores of kernel PCA where all signs are positive. (The other two terms of centring drop out,
+because the entries of an eigenvector add up to zero.)
+
+With sample weights w the matrix is P S K S P, S = diag(√w), P the projection away from √w; means are weighted ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
+
+from kernreg.config import memory_budget
+from kernreg.engine.products import GROUPS, PARTIAL_BYTES
+from kernreg.errors import DataError, ParameterError
+from kernreg.kernels import as_kernel
+from kernreg.linalg.spectra.basis import peak_signs
+from kernreg.linalg.spectra.partial import ORDERS, PartialReport
+from kernreg.linalg.spectra.products import NotFiniteError
+from kernreg.solvers.decompositions.preimages import default_kernel, require_invertible, way_back
+from kernreg.solvers.decompositions.principal import Components, principal_components
+from kernreg.solvers.decompositions.shared import (
+    refuse_asymmetry,
+    refuse_asymmetry_of_some,
+    shown,
+    weighted,
+    where_not_finite,
+)
+from kernreg.solvers.parameters import KernelParameters, check_choice
+from kernreg.solvers.samples import check_fitted, check_samples, input_kind
+
+EIGEN_SOLVERS = ("auto", "dense", "krylov", "arpack", "lobpcg", "randomized", "operator")
+
+_FEW = 0.1  # up to this share of all components products alone may be faster than the matrix
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParameters):
+    """Kernel principal component analysis.
+
+    Parameters
+    ----------
+    kernel : str, KernelFamily or Kernel
+        A symmetric kernel, definite or not, for example ``"rbf(sigma=2.0)"`` or ``"tl1(rho=3.0)"``; an asymmetric one
+        is refused.
+    n_components : int, optional
+        How many components, at most as many as samples; by default all with an eigenvalue that is not zero.
+    order : {"magnitude", "value"}
+        Which eigenvalues come first: the largest |λ|, or the largest λ (negative ones last).
+    eigen_solver : {"auto", "dense", "krylov", "arpack", "lobpcg", "randomized", "operator"}
+        ``dense`` is LAPACK on the centred matrix, ``krylov`` a block Lanczos method, ``randomized`` subspace iteration
+        (approximate). All of these hold the kernel matrix; ``operator`` never does, and runs the block Lanczos method
+        on streamed products. ``auto`` takes what is fastest for the number of samples and components and fits the
+        memory budget; it is as exact as ``dense``. `solver_report_` says what ran.
+    fit_inverse_transform : bool
+        Whether to learn the way back from scores to samples, by ridge regression.
+    alpha : float or "loo"
+        Ridge of that regression; of ``"loo"`` the best by leave-one-out.
+    inverse_kernel : str, KernelFamily or Kernel, optional
+        Kernel of that regression, between scores. By default the kernel itself where it is positive semi-definite, else
+        ``rbf`` with the median distance between scores as its width.
+    tol : float, optional
+        Residual of eigenpairs to reach, relative to the largest |λ|; near rounding error by default (``randomized``: a
+        fixed number of products).
+    max_iter : int, optional
+        Bound on the iterations; reaching it gives a ConvergenceWarning.
+    random_state : int, Generator or None
+        Of starting vectors.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The kernel, bound to the training samples.
+    eigenvalues_ : ndarray of shape (n_components,)
+        With their signs. Values below rounding error are zero, and so are the scores of these components.
+    eigenvectors_ : ndarray of shape (m, n_components)
+        Orthonormal columns; the largest score of each component is positive.
+    signs_ : ndarray of shape (n_components,)
+        Signs of the eigenvalues, 1, -1 or 0: the inner product of scores.
+    signature_ : tuple of int
+        The numbers (p, q) of positive and negative eigenvalues among the components.
+    dual_coef_, intercept_ : ndarray
+        Scores of new samples are k(x, X_fit) dual_coef_ + intercept_.
+    X_fit_ : array or CSR
+        The training samples, those of zero weight left out.
+    inverse_ : LSSVR
+        The regression from scores to samples, where asked for.
+    solver_report_ : PartialReport
+        What ran, products taken, and the residual reached.
+    n_iter_ : int
+        Iterations of the eigensolver, 1 for a direct one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).standard_normal((50, 3))
+    >>> pca = KernelPCA(kernel="tl1(rho=2.1)", n_components=4).fit(X)
+    >>> pca.transform(X).shape, pca.signature_
+    ((50, 4), (4, 0))
+    >>> last = KernelPCA(kernel="tl1(rho=2.1)").fit(X).eigenvalues_.min()
+    >>> bool(last < 0)  # the kernel is indefinite
+    True
+    """
+
+    #: Declared for the conformance kit, which then holds the solver to refusing asymmetric kernels.
+    requires_symmetric_kernel = True
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        n_components: int | None = None,
+        *,
+        order: str = "magnitude",
+        eigen_solver: str = "auto",
+        fit_inverse_transform: bool = False,
+        alpha: Any = 1.0,
+        inverse_kernel: Any = None,
+        tol: float | None = None,
+        max_iter: int | None = None,
+        random_state: Any = 0,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.order = order
+        self.eigen_solver = eigen_solver
+        self.fit_inverse_transform = fit_inverse_transform
+        self.alpha = alpha
+        self.inverse_kernel = inverse_kernel
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    # Fit ----------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelPCA:
+        """Find the components of samples in rows.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (m, d), or sample indices for a kernel that holds its matrix
+        y : ignored
+        sample_weight : array-like of shape (m,), optional
+            An integer weight is the same as repeating the sample, zero the same as leaving it out.
+        """
+        self._fit(X, sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit, and return the scores of the samples without evaluating the kernel again; parameters as of `fit`."""
+        scores, complete = self._fit(X, sample_weight)
+        return scores if complete else self.transform(X)  # samples of zero weight have scores, too
+
+    def _fit(self, X: Any, sample_weight: Any) -> tuple[np.ndarray, bool]:
+        """Return the scores of the samples kept, and whether these are all."""
+        check_choice("order", self.order, ORDERS)
+        check_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
+        kernel = as_kernel(self.kernel)
+        if isinstance(X, tuple) and len(X) == 2 and np.ndim(X[0]) >= 1:
+            raise DataError("X is a pair; KernelPCA takes one set of samples. For two of them use 'ksvd'")
+        X = check_samples(self, X, kernel, reset=True)
+        if self.fit_inverse_transform:
+            require_invertible(X, kernel, self.alpha)
+        kept, weights = weighted(X, sample_weight)
+        self.kernel_, self.X_fit_ = kernel.bind(kept), kept
+        scores = self._keep(self._decompose(weights), weights)
+        self.__dict__.pop("inverse_", None)
+        if self.fit_inverse_transform:
+            own = self.inverse_kernel if self.inverse_kernel is not None else default_kernel(kernel, scores)
+            self.inverse_ = way_back(own, scores, self.X_fit_, self.alpha, weights)
+        return scores, kept.shape[0] == X.shape[0]
+
+    def _decompose(self, weights: np.ndarray | None) -> Components:
+        m = self.X_fit_.shape[0]
+        k = self._wanted(m)
+        solver, K, note = self._matrix(m, k)
+        options: dict[str, Any] = {
+            "order": self.order,
+            "method": {"operator": "krylov"}.get(solver, solver),
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "random_state": self.random_state,
+            "definite": self.kernel_.definite is True,
+            "overwrite": True,
+        }
+        if solver == "operator":
+            options["block"] = _cheap_block(m, k)
+        try:
+            with shown(f"kpca of {m} samples") as callback:
+                found = principal_components(K, k, weights, callback=callback, **options)
+        except NotFiniteError:
+            raise where_not_finite(self.kernel_, self.X_fit_) from None
+        report = found.report
+        return replace(found, report=replace(report, note="; ".join(part for part in (note, report.note) if part)))
+
+    def _wanted(self, m: int) -> int:
+        k: Any = self.n_components
+        if k is None:
+            if self.eigen_solver == "operator":
+                raise ParameterError(
+                    "eigen_solver='operator' finds some components without holding the kernel matrix, and "
+                    "n_components=None asks for all of them; give a number"
+                )
+            return m
+        if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= int(k) <= m:
+            raise ParameterError(
+                f"n_components={k!r} is not accepted; with n_samples = {m} give an integer from 1 to {m}, or None for "
+                "all components with an eigenvalue that is not zero"
+            )
+        return int(k)
+
+    def _matrix(self, m: int, k: int) -> tuple[str, Any, str]:
+        """Return the eigensolver to use, the kernel matrix in the form it takes, and why."""
+        kernel, X = self.kernel_, self.X_fit_
+        solver, note = self.eigen_solver, ""
+        if solver == "auto" and k < _FEW * m:
+            if sp.issparse(X) or input_kind(kernel) == "index":
+                operator = kernel.operator(X)
+                if getattr(operator, "form", "") in ("separable", "held"):  # products cost what is stored, not m²
+                    refuse_asymmetry_of_some(kernel, X, "KernelPCA")
+                    return "operator", operator, "products with sparse data"
+            if 8 * m * m > memory_budget() // 2:
+                solver, note = "operator", "the kernel matrix would not fit in half of the memory budget"
+        if solver == "operator":
+            refuse_asymmetry_of_some(kernel, X, "KernelPCA")
+            return solver, kernel.operator(X), note
+        K = kernel(X)
+        if not kernel.symmetric:
+            refuse_asymmetry(kernel, K, "KernelPCA")
+        return solver, K, note
+
+    def _keep(self, found: Components, weights: np.ndarray | None) -> np.ndarray:
+        """Keep the components in the shape users see; return the scores of the training samples."""
+        m, dtype = self.X_fit_.shape[0], found.values.dtype
+        values, vectors, mean = found.values, found.vectors, found.mean
+        size = np.abs(values.astype(np.float64))
+        present = size > found.floor
+        if self.n_components is None:
+            if not present.any():
+                raise DataError(
+                    f"the centred kernel matrix is zero (n_samples = {m}): the kernel is constant on these samples, "
+                    "and there is no component. Check the samples and the kernel's parameters"
+                )
+            values, vectors, mean, size = values[present], vectors[:, present], mean[present], size[present]
+            present = present[present]
+        signs = np.where(present, np.sign(values), 0.0)
+        root = np.where(present, np.sqrt(size), 0.0)
+        divided = np.divide(signs, root, out=np.zeros_like(root), where=present)
+        scores = vectors * root
+        scale = None if weights is None else np.sqrt(weights)[:, None]
+        if scale is not None:
+            scores = scores / scale
+            flips = peak_signs(scores)
+            vectors, scores, mean = vectors * flips, scores * flips, mean * flips
+        A = vectors * divided
+        self.eigenvalues_ = np.where(present, values, 0.0).astype(dtype)
+        self.eigenvectors_ = vectors.astype(dtype)
+        self.signs_ = signs.astype(dtype)
+        self.signature_ = int((signs > 0).sum()), int((signs < 0).sum())
+        self.dual_coef_ = (A if scale is None else scale * A).astype(dtype)
+        self.intercept_ = (-mean * divided).astype(dtype)
+        self.solver_report_: PartialReport = found.report
+        self.n_iter_ = max(1, found.report.iterations)
+        return scores.astype(dtype)
+
+    # Results ------------------------------------------------------------------------------------------------
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.eigenvalues_)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the scores of samples, centred as the training samples were.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, d), or sample indices for a kernel that holds its matrix
+
+        Returns
+        -------
+        T : ndarray of shape (n, n_components)
+        """
+        check_fitted(self)
+        X = check_samples(self, X, self.kernel_, reset=False)
+        scores = self.kernel_.operator(X, self.X_fit_) @ self.dual_coef_ + self.intercept_
+        return scores.astype(self.dual_coef_.dtype, copy=False)
+
+    def inverse_transform(self, T: Any) -> np.ndarray:
+        """Return samples whose scores are near those given, by the regression that `fit` has learnt.
+
+        Parameters
+        ----------
+        T : array-like of shape (n, n_components)
+
+        Returns
+        -------
+        X : ndarray of shape (n, d)
+
+        References
+        ----------
+        Bakır, Weston & Schölkopf, Learning to find pre-images, NeurIPS 16 (2003).
+        """
+        check_fitted(self)
+        if not hasattr(self, "inverse_"):
+            raise NotFittedError(
+                "this KernelPCA was fitted without a way back; inverse_transform needs fit_inverse_transform=True"
+            )
+        return self.inverse_.predict(T).reshape(-1, self.n_features_in_)
+
+    def __kernreg_restored__(self) -> None:
+        """Check that the attributes read from a model file belong together."""
+        if not hasattr(self, "dual_coef_"):
+            return
+        m, k = self.X_fit_.shape[0], len(self.eigenvalues_)
+        shapes = {"dual_coef_": (m, k), "eigenvectors_": (m, k), "intercept_": (k,), "signs_": (k,)}
+        if any(np.shape(getattr(self, name)) != shape for name, shape in shapes.items()):
+            raise ValueError("the samples, the components and their coefficients do not fit together")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self.fit_inverse_transform
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _cheap_block(m: int, k: int) -> int | None:
+    """Return the widest block whose product costs half: the engine mirrors blocks of K while partial sums are small."""
+    widest = PARTIAL_BYTES // (8 * GROUPS * m)
+    return widest if k <= widest < k + max(6, k // 4) else None

@@ -1,0 +1,165 @@
+"""What decompositions between two sample sets share: which samples are on which side, and scores side by side."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from kernreg.errors import DataError, ParameterError
+from kernreg.kernels import Kernel
+from kernreg.solvers.decompositions.compatibility.maps import Compatibility, make_compatibility
+from kernreg.solvers.decompositions.sides import as_pair, right_samples, transposed
+from kernreg.solvers.parameters import KernelParameters, check_choice
+from kernreg.solvers.samples import check_samples, input_kind
+
+SIDES = ("left", "right", "both")
+
+
+class TwoSided(TransformerMixin, KernelParameters):
+    """Scores of two sides: samples as they are given to `fit`, and what is asked of them afterwards.
+
+    A subclass finds ``singular_values_``, ``left_scores_``, ``right_scores_`` and ``kernel_``, and has the parameters
+    ``n_components``, ``compatibility``, ``center``, ``scale`` and ``random_state``.
+    """
+
+    n_components: Any
+    compatibility: str | None
+    center: bool
+    scale: bool
+    random_state: Any
+    kernel_: Kernel
+    singular_values_: np.ndarray
+    left_scores_: np.ndarray
+    right_scores_: np.ndarray
+
+    @abstractmethod
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the left scores of samples like those of the left side."""
+
+    @abstractmethod
+    def transform_right(self, Z: Any) -> np.ndarray:
+        """Return the right scores of samples like those of the right side."""
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit, and return the left scores of the training samples."""
+        return self.fit(X, y).left_scores_
+
+    # Samples ------------------------------------------------------------------------------------------------
+
+    def _require_flags(self, *names: str) -> None:
+        for name in names:
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ParameterError(f"{name}={getattr(self, name)!r} is not accepted; give True or False")
+
+    def _require_features(self, kernel: Kernel) -> None:
+        if input_kind(kernel) != "table":
+            raise ParameterError(
+                f"compatibility={self.compatibility!r} maps features, and the samples of kernel {kernel.name!r} are "
+                "not rows of features; use compatibility=None"
+            )
+
+    def _sample_sets(self, X: Any, kernel: Kernel) -> tuple[Any, Any]:
+        """Return left and right samples, checked; the same object where they are one set."""
+        pair = as_pair(X, kernel)
+        table = input_kind(kernel) == "table"
+        self._mode = "pair" if pair else "one" if self.compatibility is None else "matrix"
+        left = check_samples(self, pair[0] if pair else X, kernel, reset=True, name="X[0]" if pair else "X")
+        if pair:
+            right = right_samples(pair[1], kernel, "X[1]")
+        else:
+            right = left if self._mode == "one" else transposed(left)
+        self._right_features = right.shape[1] if table else None
+        if table and self.compatibility is None and left.shape[1] != right.shape[1]:
+            raise DataError(
+                f"X is a pair whose samples have {left.shape[1]} and {right.shape[1]} features; a kernel compares rows "
+                "of equal length. Give a compatibility, 'a1', 'a2' or 'a3', which makes them comparable"
+            )
+        return left, right
+
+    def _count(self, left: Any, right: Any) -> int:
+        n, m = (side.shape[0] if hasattr(side, "shape") else len(side) for side in (left, right))
+        if self.center and min(n, m) == 1:
+            of = " (A has 1 feature(s))" if self._mode == "matrix" and m == 1 else ""
+            raise DataError(
+                f"the {'left' if n == 1 else 'right'} side has 1 sample{of}, and centring leaves nothing of one; give "
+                "more samples, or use center=False"
+            )
+        if self.n_components is None:
+            return min(n, m)
+        r = self.n_components
+        if isinstance(r, bool | np.bool_) or not isinstance(r, Integral) or not 1 <= int(r) <= min(n, m):
+            raise ParameterError(
+                f"n_components={r!r} is not accepted; with {n} sample{'s' * (n != 1)} on the left and {m} on the right "
+                f"give an integer from 1 to {min(n, m)}, or None for all"
+            )
+        return int(r)
+
+    def _right_side(self, Z: Any) -> Any:
+        """Return samples like those of the right side, checked."""
+        if self._mode == "one":
+            return check_samples(self, Z, self.kernel_, reset=False, name="Z")
+        Z = right_samples(Z, self.kernel_, "Z")
+        if self._right_features is not None and Z.shape[1] != self._right_features:
+            what = "one for each row of the training matrix" if self._mode == "matrix" else "as in training"
+            raise DataError(f"Z has {Z.shape[1]} features; right samples have {self._right_features}, {what}")
+        return Z
+
+    def _make_compatible(self, left: Any, right: Any) -> Compatibility:
+        if self.compatibility is None:
+            return Compatibility("none")
+        both = self._mode == "matrix"
+        return make_compatibility(
+            self.compatibility, left, right, rows_and_columns=both, random_state=self.random_state
+        )
+
+    # Scores -------------------------------------------------------------------------------------------------
+
+    def embed(self, X: Any = None, *, side: str = "both") -> np.ndarray:
+        """Return left scores, right scores, or both next to each other.
+
+        Parameters
+        ----------
+        X : samples, or a tuple of two, optional
+            By default the training samples. New ones as `transform` (left) or `transform_right` (right) take them; for
+            both sides a tuple of them, or, where both sides are one sample set, the samples.
+        side : {"left", "right", "both"}
+            Both sides can be put together where they have as many samples, as the nodes of a graph do.
+        """
+        check_is_fitted(self)
+        check_choice("side", side, SIDES)
+        if side != "both":
+            if X is None:
+                return self.left_scores_ if side == "left" else self.right_scores_
+            return self.transform(X) if side == "left" else self.transform_right(X)
+        if X is None:
+            left, right = self.left_scores_, self.right_scores_
+        else:
+            pair = as_pair(X, self.kernel_) or ((X, X) if self._mode == "one" else None)
+            if pair is None:
+                raise DataError("both sides of new samples are asked for: give a tuple, left and right samples")
+            left, right = self.transform(pair[0]), self.transform_right(pair[1])
+        if len(left) != len(right):
+            raise DataError(
+                f"there are {len(left)} left and {len(right)} right samples, which cannot be put side by side; ask for "
+                "side='left' or side='right'"
+            )
+        return np.hstack([left, right])
+
+    def get_feature_names_out(self, input_features: Any = None, side: str = "left") -> np.ndarray:
+        """Return the names of the scores: left0, left1, … for `transform`; those of the other side if asked for."""
+        check_is_fitted(self)
+        check_choice("side", side, SIDES)
+        sides = ("left", "right") if side == "both" else (side,)
+        return np.array([f"{name}{i}" for name in sides for i in range(len(self.singular_values_))], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = self.compatibility == "a3"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,1 @@
+"""Machines whose dual is linear in the targets: LS-SVM and AsK-LS."""

@@ -1,0 +1,343 @@
+"""SCG-LDK: the kernel nearest to a given one, in LogDet divergence, that is smooth over what is known about pairs.
+
+With the kernel matrix K0 of a given kernel k0 and the normalised Laplacian S of the supervised complete graph
+(`side_information`)::
+
+    min_K  tr(K K0⁻¹) - log det(K K0⁻¹) - n + γ ⟨K, S⟩        K = (K0⁻¹ + γ S)⁻¹
+
+and for new samples k(x, z) = k0(x, z) + k0(x, X) Q k0(X, z), Q = -γ (I + γ S K0)⁻¹ S. Neither needs K0⁻¹
+(`linalg.graph_penalty`).
+
+Pan, Chen, Chen & Xu, Efficient learning of supervised kernels with a graph-based loss function, Information Sciences
+370-371 (2016), section 5.2.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import validate_data
+
+from kernreg.common.progress import progress
+from kernreg.common.sizes import readable
+from kernreg.config import memory_budget
+from kernreg.errors import AsymmetryError, DataError, ParameterError
+from kernreg.kernels import Kernel, as_kernel
+from kernreg.kernels.combinations.learned import corrected, projected
+from kernreg.kernels.indexed import precomputed
+from kernreg.linalg.exact.centring import asymmetry
+from kernreg.linalg.landmarks.features import symmetric_features
+from kernreg.linalg.landmarks.selection import choose_landmarks
+from kernreg.solvers.dual.ls_svm import LSSVC
+from kernreg.solvers.kernel_learning.graph_penalty import (
+    PenalisedKernel,
+    feature_products,
+    penalise_by_factors,
+    penalise_by_products,
+    penalise_features,
+    penalty_residual,
+)
+from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
+from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
+from kernreg.solvers.parameters import KernelParameters, check_choice, check_gamma
+from kernreg.solvers.samples import check_samples, input_kind
+
+#: The values of γ that ``gamma="loo"`` chooses from: the paper's.
+GAMMAS = (0.01, 0.1, 1.0, 10.0, 100.0)
+
+_MATRICES = 3  # of n × n numbers, held at once by an exact fit
+_DEFAULT_LANDMARKS = 500
+_INACCURATE = 1e-6  # a residual that is worth a warning
+_SYMMETRY = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
+
+
+@dataclass(frozen=True)
+class KernelReport:
+    """How a kernel was learned.
+
+    Attributes
+    ----------
+    strategy : str
+        ``"exact"`` or ``"lowrank"``.
+    method : str
+        ``"cholesky"`` (labels, few pairs), ``"lu"`` (many pairs, a dense matrix) or ``"features"``.
+    size : int
+        Number of samples.
+    gamma : float
+    residual : float
+        ‖(I + γ K0 S) K Z - K0 Z‖ / ‖K0 Z‖ for random columns Z, K0 being the low-rank matrix where that was taken.
+    condition : float
+        Condition number of the matrix factorised, estimated or bounded from above.
+    side : str
+        The form of the side information.
+    landmarks : int
+        How many samples stand for all; 0 for an exact fit.
+    note : str
+        Anything else worth saying.
+    """
+
+    strategy: str
+    method: str
+    size: int
+    gamma: float
+    residual: float
+    condition: float
+    side: str
+    landmarks: int = 0
+    note: str = ""
+
+
+class SCGLDK(KernelLearner, KernelParameters):
+    """Learn a kernel from labels or pairs: K = (K0⁻¹ + γ S)⁻¹.
+
+    Parameters
+    ----------
+    kernel : str, KernelFamily or Kernel
+        The kernel k0 to start from, symmetric and positive semi-definite.
+    gamma : float, sequence of float or "loo"
+        Weight of the side information. Of a sequence (or of 0.01, 0.1, 1, 10, 100, ``"loo"``) the value is taken with
+        which LS-SVM has the best leave-one-out accuracy on the labelled samples, its own γ tuned likewise. The learned
+        kernel is held fixed while samples are left out, so that accuracy is optimistic: it has seen every label.
+    unlabelled : object
+        The entry of y that marks samples without a label; None stands for missing values.
+    strategy : {"auto", "exact", "lowrank"}
+        ``exact`` holds three n × n matrices at once; ``lowrank`` takes Nyström features of landmarks and is linear in
+        n. ``auto`` is exact while that fits the memory budget; `solver_report_` says what was taken.
+    n_landmarks : int, optional
+        Landmarks of the approximation, 500 by default.
+    landmarks : str or array of int
+        How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``; or their indices.
+    random_state : int, Generator or None
+        Of that choice.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The learned kernel, for training samples and new ones: ``corrected(…)``, or ``projected(…)`` where the strategy
+        is lowrank.
+    gamma_ : float
+        The γ used.
+    classes_ : ndarray
+        Where labels were given.
+    X_fit_ : array or CSR
+        The training samples.
+    solver_report_ : KernelReport
+    loo_path_ : dict
+        gamma, score, squared_error, where γ was chosen by leave-one-out.
+    landmarks_ : ndarray of int
+        Where the strategy is lowrank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from kernreg.solvers import LSSVC, SCGLDK
+    >>> X, y = load_iris(return_X_y=True)
+    >>> known = np.where(np.arange(150) % 3 == 0, y, -1)  # a third of the labels
+    >>> learner = SCGLDK(kernel="rbf(sigma=2.0)", gamma=1.0).fit(X, known)
+    >>> labelled = known >= 0
+    >>> model = LSSVC(kernel=learner.kernel_).fit(X[labelled], y[labelled])
+    >>> bool(model.score(X[~labelled], y[~labelled]) > 0.9)
+    True
+    """
+
+    requires_symmetric_kernel = True
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: Any = 1.0,
+        *,
+        unlabelled: Any = -1,
+        strategy: str = "auto",
+        n_landmarks: int | None = None,
+        landmarks: Any = "uniform",
+        random_state: Any = 0,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.unlabelled = unlabelled
+        self.strategy = strategy
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, side_information: SideInformation | None = None) -> SCGLDK:
+        """Learn the kernel from samples and labels, or from samples and what is known about pairs of them.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, d), or sample indices for a kernel that holds its matrix
+            Labelled and unlabelled samples.
+        y : array-like of shape (n,), optional
+            Labels, ``unlabelled`` where there is none.
+        side_information : SideInformation, optional
+            Instead of y: ``SideInformation.from_pairs(similar, dissimilar, n)`` or ``from_matrix(T)``.
+        """
+        gamma = check_gamma(self.gamma)
+        check_choice("strategy", self.strategy, ("auto", "exact", "lowrank"))
+        kernel = as_kernel(self.kernel)
+        X = self._table(X, kernel, reset=True)
+        if X.shape[0] < 2:
+            raise DataError(f"there is {X.shape[0]} sample; kernels are learned from pairs of samples, give at least 2")
+        side = self._check_side(X, y, side_information)
+        self.X_fit_ = X
+        start = kernel.bind(X)
+        for left_by_another_fit in ("loo_path_", "landmarks_"):
+            self.__dict__.pop(left_by_another_fit, None)
+        strategy, note = self._pick(X.shape[0])
+        learner: _Exact | _LowRank
+        if strategy == "exact":
+            learner = _Exact(start, X, side)
+        else:
+            learner = _LowRank(start, X, side, self._choose_landmarks(start, X))
+            self.landmarks_ = learner.chosen
+        if isinstance(gamma, float):
+            self.gamma_ = gamma
+        else:
+            grid = np.asarray(GAMMAS) if gamma is None else gamma
+            self.gamma_ = self._choose_gamma(learner, side, grid)
+            note = "; ".join(part for part in (note, f"gamma chosen by leave-one-out from {len(grid)} values") if part)
+        self.kernel_, self.solver_report_ = learner.learned(self.gamma_, note)
+        if not self.solver_report_.residual <= _INACCURATE:
+            warnings.warn(
+                f"the learned kernel satisfies its equation to {self.solver_report_.residual:.2g} only: gamma="
+                f"{self.gamma_:g} times the kernel matrix is too large for double precision (condition number "
+                f"{self.solver_report_.condition:.2g}). Take a smaller gamma, or scale the samples or the kernel",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _checked(self, X: Any) -> Any:
+        return self._table(X, self.kernel_, reset=False)
+
+    def _table(self, X: Any, kernel: Kernel, *, reset: bool) -> Any:
+        if input_kind(kernel) == "any":  # a feature map takes anything, but a learned kernel holds its samples
+            return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return check_samples(self, X, kernel, reset=reset)
+
+    def _pick(self, n: int) -> tuple[str, str]:
+        needed, budget = _MATRICES * 8 * n * n, memory_budget()
+        if self.strategy != "auto":
+            return self.strategy, ""
+        if needed <= budget:
+            return "exact", ""
+        return "lowrank", f"strategy 'lowrank': {n} samples do not fit the memory budget of {readable(budget)} exactly"
+
+    def _choose_landmarks(self, kernel: Kernel, X: Any) -> np.ndarray:
+        count = self.n_landmarks
+        if count is None and isinstance(self.landmarks, str):
+            count = min(X.shape[0], _DEFAULT_LANDMARKS)
+        return choose_landmarks(kernel, X, count, self.landmarks, random_state=self.random_state)
+
+    def _choose_gamma(self, learner: _Exact | _LowRank, side: SideInformation, grid: np.ndarray) -> float:
+        """Return the γ whose kernel gives LS-SVM the best leave-one-out accuracy on the labelled samples."""
+        if not isinstance(side, LabelInformation):
+            raise ParameterError(
+                f"gamma={self.gamma!r} is chosen by the leave-one-out accuracy of a classifier, which needs labels, "
+                f"and there is {side!r}; give gamma as a number"
+            )
+        labels = side.codes[side.labelled]
+        scores = np.empty((len(grid), 2))
+        with progress("gamma", len(grid)) as report:
+            for g, value in enumerate(grid):
+                report(g)
+                K = learner.labelled_matrix(float(value), side.labelled)
+                path = LSSVC(kernel=precomputed(K=K), gamma="loo", strategy="exact").fit(np.arange(len(K)), labels)
+                best = int(np.lexsort((-path.loo_path_["squared_error"], path.loo_path_["score"]))[-1])
+                scores[g] = path.loo_path_["score"][best], -path.loo_path_["squared_error"][best]
+        self.loo_path_ = {"gamma": grid, "score": scores[:, 0], "squared_error": -scores[:, 1]}
+        return float(grid[int(np.lexsort((scores[:, 1], scores[:, 0]))[-1])])
+
+
+class _Exact:
+    """Learning with n × n matrices in memory."""
+
+    def __init__(self, kernel: Kernel, X: Any, side: SideInformation):
+        self.kernel, self.X, self.side = kernel, X, side
+        factors = side.factors()
+        few = factors is not None and 2 * factors[0].shape[1] <= X.shape[0] + 8
+        self.factors = (factors[0].toarray(), factors[1].toarray()) if factors is not None and few else None
+
+    def _matrix(self) -> np.ndarray:
+        K = self.kernel(self.X)
+        if not np.isfinite(K.sum()) and not np.isfinite(K).all():
+            raise DataError(f"the kernel {self.kernel.name!r} is not finite on these samples; check its parameters")
+        _refuse_asymmetry(self.kernel, K)
+        return np.ascontiguousarray(K, dtype=np.float64)
+
+    def _penalised(self, gamma: float) -> PenalisedKernel:
+        if self.factors is not None:
+            return penalise_by_factors(self._matrix(), *self.factors, gamma)
+        definite = bool(self.kernel.definite)
+        return penalise_by_products(self._matrix(), self.side.laplacian, gamma, definite=definite)
+
+    def labelled_matrix(self, gamma: float, labelled: np.ndarray) -> np.ndarray:
+        """Return K of the labelled samples."""
+        return self._penalised(gamma).matrix[np.ix_(labelled, labelled)]
+
+    def learned(self, gamma: float, note: str) -> tuple[Kernel, KernelReport]:
+        """Return the learned kernel and how it was learned."""
+        found = self._penalised(gamma)
+        operator = self.kernel.operator(self.X)
+        residual = penalty_residual(operator.matmat, found.matrix, self.side.laplacian, gamma)
+        kernel = corrected(
+            self.kernel, self.X, found.correction, training=found.matrix, positive=bool(self.kernel.definite)
+        )
+        report = KernelReport(
+            "exact", found.method, len(found.matrix), gamma, residual, found.condition, self.side.form, note=note
+        )
+        return kernel, report
+
+
+class _LowRank:
+    """Learning on Nyström features: nothing larger than samples × landmarks, in blocks."""
+
+    def __init__(self, kernel: Kernel, X: Any, side: SideInformation, chosen: np.ndarray):
+        self.kernel, self.X, self.side, self.chosen = kernel, X, side, chosen
+        if not kernel.symmetric:
+            _refuse_asymmetry(kernel, kernel(X[chosen]))
+        self.features = symmetric_features(kernel, X, chosen, definite=bool(kernel.definite))
+        if np.any(self.features.signs < 0):
+            raise DataError(
+                f"the kernel {kernel.name!r} is indefinite on the landmarks, and kernels are learned from positive "
+                "semi-definite ones: kernreg.kernels.spectrum(kernel, 'clip'), or a kernel such as 'rbf'"
+            )
+        self.products = feature_products(self.features, side.factors(), side.laplacian)
+
+    def labelled_matrix(self, gamma: float, labelled: np.ndarray) -> np.ndarray:
+        """Return K of the labelled samples."""
+        F, _, _ = penalise_features(self.features, self.products, gamma)
+        mapped = np.asarray(self.kernel(self.X[labelled], self.features.landmarks), dtype=np.float64) @ F
+        return mapped @ mapped.T
+
+    def learned(self, gamma: float, note: str) -> tuple[Kernel, KernelReport]:
+        """Return the learned kernel and how it was learned."""
+        F, residual, condition = penalise_features(self.features, self.products, gamma)
+        kernel = projected(self.kernel, self.X[self.chosen], F)
+        report = KernelReport(
+            "lowrank",
+            "features",
+            self.X.shape[0],
+            gamma,
+            residual,
+            condition,
+            self.side.form,
+            landmarks=len(self.chosen),
+            note=note,
+        )
+        return kernel, report
+
+
+def _refuse_asymmetry(kernel: Kernel, K: np.ndarray) -> None:
+    gap = 0.0 if kernel.symmetric else asymmetry(K)
+    if gap > _SYMMETRY[K.dtype]:
+        raise AsymmetryError(
+            f"the kernel {kernel.name!r} is asymmetric on these samples (max |K - Kᵀ| is {gap:.3g} of max |K|), and "
+            "SCGLDK requires a symmetric one. Say how to make it symmetric: kernreg.kernels.symmetrize(kernel, …)"
+        )

@@ -1,0 +1,209 @@
+"""SCG-OSK: weights of a graph's smoothest eigenvectors, decreasing, that make a kernel smooth over labels or pairs.
+
+With the eigenvectors v_1, …, v_r of the normalised Laplacian of a neighbourhood graph, smoothest first and without the
+trivial one of each connected component (with it the optimum is a kernel that is nearly constant), and the normalised
+Laplacian S of the supervised complete graph (`side_information`)::
+
+    K = Σ_i μ_i v_i v_iᵀ        min_μ  ⟨K, S⟩ = Σ_i c_i μ_i,  c_i = v_i'S v_i        μ_1 ≥ … ≥ μ_r ≥ 0,  Σ_i μ_i = 1
+
+a linear program. Without further constraints its vertices are (1/k, …, 1/k, 0, …, 0), and the best k minimises the mean
+of c_1, …, c_k. New samples get the Nyström extension of the eigenvectors (`kernels.extended`).
+
+Pan, Chen, Chen & Xu, Efficient learning of supervised kernels with a graph-based loss function, Information Sciences
+370-371 (2016), section 5.1. Zhu, Kandola, Ghahramani & Lafferty, Nonparametric transforms of graph kernels for
+semi-supervised learning, NIPS 2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from kernreg.errors import ParameterError
+from kernreg.linalg.spectra.partial import PartialReport
+from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
+from kernreg.solvers.kernel_learning.neighbourhoods import EIGEN_SOLVERS, given_graph, neighbour_graph, smoothest
+from kernreg.solvers.kernel_learning.ordered_weights import OrderedWeights, best_vertex, ordered_program
+from kernreg.solvers.kernel_learning.side_information import SideInformation
+from kernreg.solvers.parameters import check_choice
+
+
+@dataclass(frozen=True)
+class GraphReport:
+    """How a kernel was learned on a graph.
+
+    Attributes
+    ----------
+    method : {"lp", "vertex"}
+    status : str
+        ``"optimal"``, or ``"stopped"`` where the linear program ended short of its tolerance.
+    objective : float
+        The scg-loss ⟨K, S⟩ reached.
+    components : int
+        Eigenvectors the weights were chosen for.
+    positive : int
+        Those with a positive weight.
+    n_connected : int
+        Connected components of the graph.
+    program : OrderedWeights
+        Weights, duals, gap.
+    eigen : PartialReport
+        How the eigenvectors were found.
+    note : str
+    """
+
+    method: str
+    status: str
+    objective: float
+    components: int
+    positive: int
+    n_connected: int
+    program: OrderedWeights
+    eigen: PartialReport
+    note: str = ""
+
+
+class SCGOSK(KernelLearner):
+    """Learn a kernel of a neighbourhood graph from labels or pairs.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Each sample is joined with this many nearest ones (and with those it is a nearest one of), weights 0 and 1.
+    n_components : int, optional
+        How many eigenvectors r, smoothest first; 200 by default, or all there are.
+    graph : array or sparse matrix of shape (n, n), optional
+        The graph, symmetric weights, instead of neighbours. The kernel then has values for the samples of the graph
+        only: mark new ones as unlabelled and learn with them.
+    method : {"lp", "vertex"}
+        The linear program, or its best vertex in closed form; the latter takes no constraints.
+    constraints : mapping, optional
+        Further constraints on the weights: ``"G"`` and ``"h"`` for G μ ≤ h, ``"A"`` and ``"b"`` for A μ = b.
+    unlabelled : object
+        The entry of y that marks samples without a label; None stands for missing values.
+    eigen_solver : {"auto", "dense", "krylov", "arpack", "lobpcg", "shift-invert"}
+        How eigenvectors are found; ``auto`` is dense for small graphs, else block Lanczos (``krylov``).
+    tol, max_iter : float, int
+        Relative residual of the eigenvectors to reach, and bound on the iterations.
+    random_state : int, Generator or None
+        Of starting vectors.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The learned kernel, ``neighbour-spectrum(…)``: trace one on the training samples, any other sample by Nyström
+        extension of the eigenvectors.
+    weights_, costs_, eigenvalues_ : ndarray of shape (r,)
+        μ, c, and the eigenvalues of the graph's normalised Laplacian, ascending.
+    eigenvectors_ : ndarray of shape (n, r)
+    graph_ : csr_array of shape (n, n)
+    classes_ : ndarray
+        Where labels were given.
+    X_fit_ : array or CSR
+        The training samples.
+    solver_report_ : GraphReport
+        Status, objective, duals.
+    n_iter_ : int
+        Iterations for the eigenvectors; 1 for a direct decomposition.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from kernreg.solvers import LSSVC, SCGOSK
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X, known = scale(X), np.where(np.arange(178) % 2 == 0, y, -1)
+    >>> learner = SCGOSK(method="vertex").fit(X, known)
+    >>> labelled = known >= 0
+    >>> model = LSSVC(kernel=learner.kernel_, gamma="loo").fit(X[labelled], y[labelled])
+    >>> bool(model.score(X[~labelled], y[~labelled]) > 0.9)
+    True
+    """
+
+    n_components: Any
+    tol: Any
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        n_components: int | None = None,
+        *,
+        graph: Any = None,
+        method: str = "lp",
+        constraints: Mapping[str, Any] | None = None,
+        unlabelled: Any = -1,
+        eigen_solver: str = "auto",
+        tol: float = 1e-9,
+        max_iter: int | None = None,
+        random_state: Any = 0,
+    ):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.graph = graph
+        self.method = method
+        self.constraints = constraints
+        self.unlabelled = unlabelled
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, side_information: SideInformation | None = None) -> SCGOSK:
+        """Learn the kernel from samples and labels, or from samples and what is known about pairs of them.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, d)
+            Labelled and unlabelled samples.
+        y : array-like of shape (n,), optional
+            Labels, ``unlabelled`` where there is none.
+        side_information : SideInformation, optional
+            Instead of y: ``SideInformation.from_pairs(similar, dissimilar, n)`` or ``from_matrix(T)``.
+        """
+        check_choice("method", self.method, ("lp", "vertex"))
+        check_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
+        if self.method == "vertex" and self.constraints is not None:
+            raise ParameterError("method='vertex' takes no constraints, and some were given; use method='lp'")
+        if not isinstance(self.tol, Real) or not 0.0 < float(self.tol) < 1.0:
+            raise ParameterError(f"tol={self.tol!r} is not accepted; give a number between 0 and 1")
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, reset=True
+        )
+        side = self._check_side(X, y, side_information)
+        graph = neighbour_graph(X, self.n_neighbors) if self.graph is None else given_graph(self.graph, X.shape[0])
+        count = graph.count(self.n_components)
+        values, vectors, eigen = smoothest(
+            graph,
+            count,
+            eigen_solver=self.eigen_solver,
+            tol=float(self.tol),
+            max_iter=self.max_iter,
+            random_state=self.random_state,
+        )
+        costs = side.quadratic_forms(vectors)
+        program = best_vertex(costs) if self.method == "vertex" else ordered_program(costs, self.constraints)
+        self.X_fit_, self.graph_ = X, graph.weights
+        self.eigenvalues_, self.eigenvectors_, self.costs_, self.weights_ = values, vectors, costs, program.weights
+        self.n_iter_ = max(1, eigen.iterations)
+        self.kernel_ = graph.kernel(X, vectors, program.weights, 1.0 - values)
+        self.solver_report_ = GraphReport(
+            program.method,
+            program.status,
+            program.objective,
+            count,
+            int(np.count_nonzero(program.weights)),
+            graph.n_connected,
+            program,
+            eigen,
+            graph.note,
+        )
+        return self
+
+    def _checked(self, X: Any) -> Any:
+        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)

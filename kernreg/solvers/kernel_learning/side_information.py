@@ -1,0 +1,367 @@
+"""What is known about pairs of samples: similar, dissimilar, unknown; from labels, from pairs or from a matrix.
+
+T_ij is +1 for a similar pair, -1 for a dissimilar one, 0 where nothing is known. The supervised complete graph has the
+weights W = exp(T), entry by entry, the degrees D = diag(W 1) and the normalised Laplacian::
+
+    S = I - D^(-1/2) W D^(-1/2)          scg-loss(K) = ⟨K, S⟩
+
+S is positive semi-definite and singular: S D^(1/2) 1 = 0. It is never formed unless T itself is dense::
+
+    labels   W = 1 1ᵀ + (1/e - 1) u uᵀ + (e - 1/e) Z Zᵀ    u marks the labelled samples, Z their classes
+    pairs    W = 1 1ᵀ + E                                  E = exp(T) - 1 is as sparse as T
+    matrix   W = exp(T)                                    dense
+
+Pan, Chen, Chen & Xu, Efficient learning of supervised kernels with a graph-based loss function, Information Sciences
+370-371 (2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from kernreg.engine.arrays import is_sparse
+from kernreg.errors import AsymmetryError, DataError
+from kernreg.solvers.kernel_learning.partial_labels import label_codes
+
+_COLUMNS = 1024  # columns of K handled at once by the loss
+_LARGEST = 100.0  # entries of T: beyond, exp(T) leaves nothing of the rest
+_SAME, _OTHER = np.e, 1.0 / np.e
+
+
+class SideInformation:
+    """The weights W of a supervised complete graph, and products with them.
+
+    Made by `from_labels`, `from_pairs` or `from_matrix`; what they return behaves the same.
+
+    Attributes
+    ----------
+    n_samples : int
+    degree : ndarray of shape (n,)
+        Row sums of W.
+    form : {"labels", "pairs", "matrix"}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> side = SideInformation.from_labels([0, 0, 1, -1])
+    >>> side.target()
+    array([[ 1.,  1., -1.,  0.],
+           [ 1.,  1., -1.,  0.],
+           [-1., -1.,  1.,  0.],
+           [ 0.,  0.,  0.,  0.]])
+    >>> bool(np.allclose(side.laplacian(np.sqrt(side.degree)), 0.0))
+    True
+    """
+
+    form: str
+    n_samples: int
+    degree: np.ndarray
+
+    def __init__(self) -> None:
+        raise TypeError("side information is made by SideInformation.from_labels, from_pairs or from_matrix")
+
+    # How one is made --------------------------------------------------------------------------------------
+
+    @staticmethod
+    def from_labels(y: Any, unlabelled: Any = -1) -> LabelInformation:
+        """Return what class labels say: same class is similar, another one dissimilar.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            Labels of any type.
+        unlabelled : object
+            The value that marks samples without a label: -1 by default, as in scikit-learn. None stands for missing
+            values (None, NaN), so that -1 may be a class.
+
+        Notes
+        -----
+        A labelled sample is similar to itself, T_ii = 1.
+        """
+        return LabelInformation(*label_codes(y, unlabelled))
+
+    @staticmethod
+    def from_pairs(similar: Any, dissimilar: Any, n: int) -> PairInformation:
+        """Return what lists of pairs say about n samples.
+
+        Parameters
+        ----------
+        similar, dissimilar : array-like of int of shape (p, 2), or any iterable of pairs
+            Pairs of sample indices, in either order; None or an empty list stands for no pairs.
+        n : int
+            Number of samples.
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
+            raise DataError(f"n={n!r} is not accepted; give the number of samples, an integer of at least 2")
+        n = int(n)
+        together, apart = _pairs(similar, n, "similar"), _pairs(dissimilar, n, "dissimilar")
+        _refuse_contradictions(together, apart, n)
+        if not len(together) and not len(apart):
+            raise DataError("there are no pairs, similar or dissimilar; nothing can be learned from them. Give some")
+        both = np.vstack([together, apart])
+        signs = np.concatenate([np.ones(len(together)), -np.ones(len(apart))])
+        rows, columns = np.concatenate([both, both[:, ::-1]]).T
+        return PairInformation(sp.csr_array((np.tile(signs, 2), (rows, columns)), shape=(n, n)))
+
+    @staticmethod
+    def from_matrix(T: Any) -> MatrixInformation | PairInformation:
+        """Return what a symmetric matrix T says; a sparse T stays sparse.
+
+        Parameters
+        ----------
+        T : array-like or sparse matrix of shape (n, n)
+            +1 similar, -1 dissimilar, 0 unknown. Other finite values are accepted as degrees of similarity.
+        """
+        if is_sparse(T):
+            table: Any = sp.csr_array(T).astype(np.float64)  # a copy
+            table.eliminate_zeros()
+            _check_target(table, table.data)
+            return PairInformation(table)
+        dense = _array(T, "T")
+        if dense.dtype.kind not in "fiub":
+            raise DataError(f"T has dtype {dense.dtype}; give numbers: 1 similar, -1 dissimilar, 0 unknown")
+        dense = dense.astype(np.float64)
+        _check_target(dense, dense)
+        return MatrixInformation(dense)
+
+    # What it is asked -------------------------------------------------------------------------------------
+
+    def matmul(self, V: np.ndarray) -> np.ndarray:
+        """Return W V for a vector or for columns."""
+        raise NotImplementedError
+
+    def target(self) -> np.ndarray:
+        """Return T as a dense array: n² numbers."""
+        raise NotImplementedError
+
+    def factors(self) -> tuple[sp.csr_array, sp.csr_array] | None:
+        """Return U (n, q) and a symmetric C (q, q), sparse, with D^(-1/2) W D^(-1/2) = U C Uᵀ; None for a dense T."""
+        return None
+
+    def laplacian(self, V: np.ndarray) -> np.ndarray:
+        """Return S V for a vector or for columns."""
+        V = self._columns(V)
+        scale = self._inverse_root if V.ndim == 1 else self._inverse_root[:, None]
+        return V - scale * self.matmul(scale * V)
+
+    def quadratic_forms(self, V: np.ndarray) -> np.ndarray:
+        """Return v'Sv of each column: its roughness over the graph, never negative but for rounding."""
+        V = self._columns(V)
+        return np.asarray((V * self.laplacian(V)).sum(axis=0))
+
+    def loss(self, K: np.ndarray) -> float:
+        """Return the scg-loss ⟨K, S⟩ (the double sum over pairs in the paper's equation 10 is twice that)."""
+        K = np.asarray(K, dtype=np.float64)
+        if K.shape != (self.n_samples, self.n_samples):
+            raise DataError(f"K has shape {K.shape}; the side information is about {self.n_samples} samples")
+        total = 0.0
+        for start in range(0, self.n_samples, _COLUMNS):
+            columns = slice(start, start + _COLUMNS)
+            total += float(self.laplacian(K[:, columns])[columns].diagonal().sum())
+        return total
+
+    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the similar and the dissimilar pairs (i < j), by the sign of T."""
+        upper = np.triu(self.target(), 1)
+        return np.argwhere(upper > 0), np.argwhere(upper < 0)
+
+    def _columns(self, V: Any) -> np.ndarray:
+        V = np.asarray(V, dtype=np.float64)
+        if V.ndim not in (1, 2) or V.shape[0] != self.n_samples:
+            raise DataError(
+                f"the vectors have shape {V.shape}; the side information is about {self.n_samples} samples: give shape "
+                f"({self.n_samples},), or ({self.n_samples}, …) with vectors in columns"
+            )
+        return V
+
+    @property
+    def _inverse_root(self) -> np.ndarray:
+        return 1.0 / np.sqrt(self.degree)
+
+    def __repr__(self) -> str:
+        return f"<side information about {self.n_samples} samples: {self._summary()}>"
+
+    def _summary(self) -> str:
+        raise NotImplementedError
+
+
+class LabelInformation(SideInformation):
+    """Side information from class labels: W has rank at most the number of classes plus two.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (C,)
+    codes : ndarray of int of shape (n,)
+        Position of each label among the classes, -1 for samples without one.
+    """
+
+    form = "labels"
+
+    def __init__(self, classes: np.ndarray, codes: np.ndarray):
+        self.classes, self.codes, self.n_samples = classes, codes, len(codes)
+        self.labelled = np.flatnonzero(codes >= 0)
+        known = codes[self.labelled]
+        shape = (self.n_samples, len(classes))
+        self._Z = sp.csr_array((np.ones(len(known)), (self.labelled, known)), shape=shape)
+        self._u = (codes >= 0).astype(np.float64)
+        in_class = np.bincount(known, minlength=len(classes))[np.maximum(codes, 0)]
+        self.degree = self.n_samples + self._u * ((_OTHER - 1.0) * len(known) + (_SAME - _OTHER) * in_class)
+
+    def matmul(self, V: np.ndarray) -> np.ndarray:
+        """Return W V, in time proportional to n whatever the number of labels."""
+        V = self._columns(V)
+        marked = np.outer(self._u, self._u @ V) if V.ndim == 2 else self._u * (self._u @ V)
+        return V.sum(axis=0) + (_OTHER - 1.0) * marked + (_SAME - _OTHER) * (self._Z @ (self._Z.T @ V))
+
+    def target(self) -> np.ndarray:
+        """Return T as a dense array: n² numbers."""
+        known = (self._u[:, None] * self._u).astype(bool)
+        return np.where(known, np.where(self.codes[:, None] == self.codes, 1.0, -1.0), 0.0)
+
+    def factors(self) -> tuple[sp.csr_array, sp.csr_array]:
+        """Return D^(-1/2) [1, u, Z] and the coefficients of their squares."""
+        U = sp.hstack([sp.csr_array(np.column_stack([np.ones(self.n_samples), self._u])), self._Z], format="csr")
+        core = np.full(U.shape[1], _SAME - _OTHER)
+        core[:2] = 1.0, _OTHER - 1.0
+        return _scaled(self._inverse_root, U), sp.diags_array(core, format="csr")
+
+    def _summary(self) -> str:
+        return f"{len(self.labelled)} labels of {len(self.classes)} classes"
+
+
+class PairInformation(SideInformation):
+    """Side information about few pairs: W = 1 1ᵀ plus a sparse matrix."""
+
+    form = "pairs"
+
+    def __init__(self, T: sp.csr_array):
+        self._T, self.n_samples = T, T.shape[0]
+        self._E = T.copy()
+        self._E.data = np.expm1(T.data)
+        self.degree = self.n_samples + np.asarray(self._E.sum(axis=1)).ravel()
+
+    def matmul(self, V: np.ndarray) -> np.ndarray:
+        """Return W V, in time proportional to n and the number of pairs."""
+        V = self._columns(V)
+        return V.sum(axis=0) + self._E @ V
+
+    def target(self) -> np.ndarray:
+        """Return T as a dense array: n² numbers."""
+        return self._T.toarray()
+
+    def factors(self) -> tuple[sp.csr_array, sp.csr_array]:
+        """Return D^(-1/2) [1, the unit vectors of the samples in pairs], and what of W lies between them."""
+        paired = np.flatnonzero(np.diff(self._E.indptr))
+        n, q = self.n_samples, len(paired)
+        units = sp.csr_array((np.ones(q), (paired, np.arange(q))), shape=(n, q))
+        U = sp.hstack([sp.csr_array(np.ones((n, 1))), units], format="csr")
+        core = sp.block_diag([sp.csr_array(np.ones((1, 1))), self._E[paired][:, paired]], format="csr")
+        return _scaled(self._inverse_root, U), sp.csr_array(core)
+
+    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the similar and the dissimilar pairs (i < j), by the sign of T."""
+        upper = sp.triu(self._T, 1, format="coo")
+        both = np.column_stack([upper.row, upper.col])
+        return both[upper.data > 0], both[upper.data < 0]
+
+    def _summary(self) -> str:
+        similar, dissimilar = self.pairs()
+        return f"{len(similar)} similar and {len(dissimilar)} dissimilar pairs"
+
+
+class MatrixInformation(SideInformation):
+    """Side information about any pair, held as a matrix."""
+
+    form = "matrix"
+
+    def __init__(self, T: np.ndarray):
+        self._T, self.n_samples = T, len(T)
+        self._W = np.exp(T)
+        self.degree = self._W.sum(axis=1)
+
+    def matmul(self, V: np.ndarray) -> np.ndarray:
+        """Return W V."""
+        return self._W @ self._columns(V)
+
+    def target(self) -> np.ndarray:
+        """Return T, a copy."""
+        return self._T.copy()
+
+    def _summary(self) -> str:
+        return "a dense matrix"
+
+
+def _scaled(rows: np.ndarray, U: Any) -> sp.csr_array:
+    return sp.csr_array(sp.diags_array(rows) @ sp.csr_array(U))
+
+
+def _pairs(given: Any, n: int, kind: str) -> np.ndarray:
+    """Return pairs i < j, each once."""
+    if given is None:
+        return np.zeros((0, 2), dtype=np.int64)
+    if not hasattr(given, "__array__") and isinstance(given, Iterable):  # a set, zip(…) or generator of pairs, too
+        given = list(given)
+    index = _array(given, f"{kind} pairs")
+    if index.size == 0:
+        return np.zeros((0, 2), dtype=np.int64)
+    if index.ndim != 2 or index.shape[1] != 2 or index.dtype.kind not in "iu":
+        raise DataError(
+            f"{kind} pairs have shape {index.shape} and type {index.dtype}; give integers of shape (pairs, 2), the "
+            "indices of two samples in each row"
+        )
+    if index.min() < 0 or index.max() >= n:
+        raise DataError(
+            f"{kind} pairs name sample {int(index.min() if index.min() < 0 else index.max())}; with n={n} samples "
+            f"indices are 0 … {n - 1}"
+        )
+    alone = np.flatnonzero(index[:, 0] == index[:, 1])
+    if len(alone):
+        raise DataError(
+            f"{kind} pair {int(alone[0])} is ({int(index[alone[0], 0])}, {int(index[alone[0], 0])}), a sample with "
+            "itself, which says nothing; leave it out"
+        )
+    return np.unique(np.sort(index.astype(np.int64), axis=1), axis=0)
+
+
+def _refuse_contradictions(together: np.ndarray, apart: np.ndarray, n: int) -> None:
+    shared = np.intersect1d(together @ [n, 1], apart @ [n, 1])
+    if len(shared):
+        i, j = divmod(int(shared[0]), n)
+        raise DataError(
+            f"{len(shared)} pair(s) are given as similar and as dissimilar, for example ({i}, {j}); decide which they "
+            "are, or leave them out"
+        )
+
+
+def _array(given: Any, what: str) -> np.ndarray:
+    try:
+        return np.asarray(given)
+    except ValueError as error:
+        raise DataError(f"{what}: rows differ in length; give a rectangular array of numbers") from error
+
+
+def _check_target(T: Any, values: np.ndarray) -> None:
+    if T.ndim != 2 or T.shape[0] != T.shape[1] or T.shape[0] < 2:
+        raise DataError(f"T has shape {T.shape}; give a square matrix, samples by samples, for at least 2 samples")
+    if not np.isfinite(values).all():
+        raise DataError("T has infinite entries or NaN; 0 stands for an unknown pair")
+    if values.size and np.abs(values).max() > _LARGEST:
+        raise DataError(
+            f"T has an entry of size {np.abs(values).max():g}, beyond the range of exp(T); give degrees of similarity "
+            "between -1 and 1, or near them"
+        )
+    gap = abs(T - T.T).max() if T.shape[0] else 0.0
+    if gap > 0.0:
+        raise AsymmetryError(
+            f"T is not symmetric, the largest |T - Tᵀ| is {gap:g}; whether i and j are similar has one answer. "
+            "Decide between the two, for example by their mean"
+        )
+    if T.nnz == np.count_nonzero(T.diagonal()) if is_sparse(T) else not np.any(T - np.diag(T.diagonal())):
+        raise DataError(
+            "T is zero everywhere beside its diagonal, nothing is known about any pair of samples; there is nothing to "
+            "learn from it"
+        )

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+from pathlib import Path
+
+import pytest
+
+from kernreg.cli.installation.new_plugin import PluginNames, contents, write_plugin
+from kernreg.errors import ParameterError
+
+
+def files(directory: Path) -> set[str]:
+    return {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
+
+
+def test_the_package_is_complete_and_its_files_are_well_formed(tmp_path, run):
+    result = run("new-plugin", "heat-flow", "--into", str(tmp_path))
+    assert result.exit_code == 0
+    assert "kernreg check heat-flow" in result.stdout
+    plugin = tmp_path / "heat-flow"
+    assert files(plugin) == {
+        "README.md",
+        "pyproject.toml",
+        "src/kernreg_heat_flow/__init__.py",
+        "tests/test_heat_flow.py",
+    }
+    project = tomllib.loads((plugin / "pyproject.toml").read_text())["project"]
+    assert project["name"] == "kernreg-heat-flow"
+    assert project["entry-points"]["kernreg.kernels"] == {"heat-flow": "kernreg_heat_flow:heat_flow"}
+    for path in plugin.rglob("*.py"):
+        ast.parse(path.read_text())
+    assert not any("${" in text for text in contents(PluginNames.of("heat-flow")).values())
+    assert plugin.stat().st_mode & 0o777 == 0o755
+
+
+def test_the_commands_printed_are_the_commands_to_run(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = run("new-plugin", "demo").stdout.splitlines()
+    assert lines[-3:] == ["next:", "  pip install ./demo", "  kernreg check demo"]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "Demo", "de mo", "demo_two", "-demo", "demo--two", "2d", "lambda", "kernel", "../x"]
+)
+def test_names_that_make_no_package_are_refused(tmp_path, name):
+    with pytest.raises(ParameterError, match="cannot name a plugin"):
+        write_plugin(name, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_prefix_that_is_there_already_is_not_doubled():
+    assert PluginNames.of("kernreg-heat") == PluginNames.of("heat")
+
+
+def test_the_name_of_an_installed_kernel_is_refused(tmp_path):
+    with pytest.raises(ParameterError, match="'rbf' is provided by kernreg already"):
+        write_plugin("rbf", tmp_path)
+
+
+@pytest.mark.parametrize("what", ["directory", "file", "dangling link"])
+def test_nothing_is_overwritten(tmp_path, run, what):
+    target = tmp_path / "demo"
+    if what == "directory":
+        target.mkdir()
+    elif what == "file":
+        target.write_text("mine")
+    else:
+        target.symlink_to(tmp_path / "nowhere")
+    result = run("new-plugin", "demo", "--into", str(tmp_path))
+    assert result.exit_code == 2
+    assert "exists and is not overwritten" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["demo"]
+    assert not files(target) or what == "file"
+
+
+def test_a_failure_half_way_leaves_nothing(tmp_path, run, monkeypatch):
+    written = []
+    original = Path.write_text
+
+    def full_disk(self, *args, **kwargs):
+        if len(written) == 2:
+            raise OSError(28, "No space left on device")
+        written.append(self)
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "write_text", full_disk)
+    result = run("new-plugin", "demo", "--into", str(tmp_path))
+    assert result.exit_code == 2
+    assert "No space left on device" in result.stderr
+    assert len(written) == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupt_half_way_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "rename", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        write_plugin("demo", tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_place_that_does_not_exist_is_named(tmp_path, run):
+    result = run("new-plugin", "demo", "--into", str(tmp_path / "nowhere"))
+    assert result.exit_code == 2
+    assert "nowhere" in result.stderr
+    assert "--into" in result.stderr
+
+
+@pytest.mark.slow
+def test_a_new_plugin_installs_and_passes_the_check_and_its_own_tests_unedited(tmp_path):
+    """The three commands of the documentation, with a true pip, in an environment of their own."""
+    environment = tmp_path / "environment"
+    venv.EnvBuilder(with_pip=False).create(environment)
+    python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
+    # What is installed here is visible there (editable installs too), what is installed there is not here.
+    here = sysconfig.get_paths()["purelib"]
+    there = subprocess.run(
+        [python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    (Path(there) / "outer.pth").write_text(f"import site; site.addsitedir({here!r})\n")
+
+    def call(*arguments):
+        done = subprocess.run(list(map(str, arguments)), cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    call(python, "-m", "kernreg.cli", "new-plugin", "demo")
+    # Without isolation, dependencies and index: the network is no part of this test.
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
+    call(*pip, "--no-build-isolation", "--no-deps", "--no-index", "./demo")
+    text = call(python, "-m", "kernreg.cli", "check", "demo")
+    assert "kernel demo (kernreg-demo)" in text
+    assert " 0 broken" in text
+    assert "kernreg-demo" in call(python, "-m", "kernreg.cli", "list")
+    assert " passed" in call(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "demo")

@@ -1,0 +1,331 @@
+"""The structured solves against the textbook systems, solved as they are written."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from kernreg.errors import DataError, ParameterError
+from kernreg.linalg import (
+    BlockSpectrum,
+    SymmetricSpectrum,
+    asymmetry,
+    centre,
+    safe_gamma,
+    solve_block,
+    solve_block_or_spectrum,
+    solve_symmetric,
+)
+
+
+def textbook_block(K, Y, gamma, weights=None):
+    """The (2m+2) system of AsK-LS; returns a, c, b1, b2."""
+    m = len(K)
+    D = np.diag(1.0 / (gamma * (np.ones(m) if weights is None else weights)))
+    one, zero = np.ones((m, 1)), np.zeros((m, 1))
+    A = np.block(
+        [[D, K, one, zero], [K.T, D, zero, one], [one.T, zero.T, np.zeros((1, 2))], [zero.T, one.T, np.zeros((1, 2))]]
+    )
+    z = np.linalg.solve(A, np.vstack([Y, Y, np.zeros((2, Y.shape[1]))]))
+    return z[:m], z[m : 2 * m], z[-2], z[-1]
+
+
+def textbook_symmetric(K, Y, gamma, weights=None):
+    """The (m+1) system of LS-SVM; returns a, b."""
+    m = len(K)
+    D = np.diag(1.0 / (gamma * (np.ones(m) if weights is None else weights)))
+    A = np.block([[K + D, np.ones((m, 1))], [np.ones((1, m)), np.zeros((1, 1))]])
+    z = np.linalg.solve(A, np.vstack([Y, np.zeros((1, Y.shape[1]))]))
+    return z[:m], z[-1]
+
+
+def close(got, expected, tolerance=1e-9):
+    np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * max(1.0, np.abs(expected).max()))
+
+
+@pytest.fixture(params=[False, True], ids=["unweighted", "weighted"])
+def problem(request):
+    rng = np.random.default_rng(3)
+    weights = 0.2 + rng.random(40) if request.param else None
+    return rng.normal(size=(40, 40)), rng.normal(size=(40, 3)), weights
+
+
+def symmetric_matrices(K):
+    return {"definite": K @ K.T / 40, "indefinite": K + K.T}
+
+
+def test_centring_equals_multiplication_by_j(problem):
+    K, _, _ = problem
+    J = np.eye(40) - 1.0 / 40
+    close(centre(K).matrix, J @ K @ J, 1e-13)
+
+
+def test_centring_in_place_needs_no_second_matrix(problem):
+    K = problem[0].copy()
+    assert centre(K, overwrite=True).matrix is K
+    kept = problem[0].copy()
+    centre(kept)
+    assert np.array_equal(kept, problem[0])
+
+
+@pytest.mark.parametrize("kind", ["definite", "indefinite"])
+@pytest.mark.parametrize("gamma", [1e-3, 0.3, 10.0])
+def test_symmetric_solve_equals_the_textbook_system(problem, kind, gamma):
+    K, Y, weights = problem
+    S = symmetric_matrices(K)[kind]
+    a, b = textbook_symmetric(S, Y, gamma, weights)
+    kernel = centre(S, weights)
+    A, report = solve_symmetric(kernel, kernel.targets(Y), gamma)
+    close(kernel.coefficients(A), a)
+    close(kernel.source_intercept(Y, A), b)
+    assert report.residual < 1e-11
+    assert report.method == ("lu" if kind == "indefinite" and gamma > 0.1 else "cholesky")
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 0.3, 10.0])
+def test_block_solve_equals_the_textbook_system(problem, gamma):
+    K, Y, weights = problem
+    a, c, b1, b2 = textbook_block(K, Y, gamma, weights)
+    kernel = centre(K, weights)
+    A, C, report = solve_block(kernel, kernel.targets(Y), gamma)
+    close(kernel.coefficients(A), a)
+    close(kernel.coefficients(C), c)
+    close(kernel.source_intercept(Y, C), b1)
+    close(kernel.target_intercept(Y, A), b2)
+    assert report.residual < 1e-11
+    assert report.method == ("cholesky" if gamma == 1e-3 else "lu")
+
+
+def test_paths_equal_direct_solves(problem):
+    K, Y, weights = problem
+    gammas = np.array([1e-3, 0.3, 10.0])
+    S = symmetric_matrices(K)["indefinite"]
+    for matrix, spectrum in ((S, SymmetricSpectrum), (K, BlockSpectrum)):
+        kernel = centre(matrix, weights)
+        T = kernel.targets(Y)
+        path = spectrum(centre(matrix, weights)).solve(T, gammas)
+        for g, gamma in enumerate(gammas):
+            if spectrum is BlockSpectrum:
+                A, C, _ = solve_block(kernel, T, gamma)
+                close(path[0][g], A)
+                close(path[1][g], C)
+            else:
+                close(path[g], solve_symmetric(centre(matrix, weights), T, gamma)[0])
+
+
+@pytest.mark.parametrize("kind", ["definite", "indefinite"])
+def test_symmetric_leave_one_out_equals_refits(problem, kind):
+    K, Y, weights = problem
+    S, gammas = symmetric_matrices(K)[kind], np.array([0.3, 10.0])
+    kernel = centre(S, weights)
+    spectrum = SymmetricSpectrum(kernel)
+    residuals = spectrum.leave_one_out(spectrum.solve(kernel.targets(Y), gammas), gammas)
+    for g, gamma in enumerate(gammas):
+        for i in range(len(S)):
+            rest = np.delete(np.arange(len(S)), i)
+            a, b = textbook_symmetric(S[np.ix_(rest, rest)], Y[rest], gamma, None if weights is None else weights[rest])
+            close(residuals[g, i], Y[i] - S[i, rest] @ a - b, 1e-8)
+
+
+@pytest.mark.parametrize("gamma", [0.01, 0.3, 10.0])
+def test_block_leave_one_out_equals_refits(problem, gamma):
+    K, Y, weights = problem
+    kernel = centre(K, weights)
+    T, gammas = kernel.targets(Y), np.array([gamma])
+    spectrum = BlockSpectrum(kernel)
+    source, target = spectrum.leave_one_out(T, *spectrum.solve(T, gammas), gammas)
+    for i in range(len(K)):
+        rest = np.delete(np.arange(len(K)), i)
+        a, c, b1, b2 = textbook_block(K[np.ix_(rest, rest)], Y[rest], gamma, None if weights is None else weights[rest])
+        close(source[0, i], Y[i] - K[i, rest] @ c - b1, 1e-8)
+        close(target[0, i], Y[i] - K[rest, i] @ a - b2, 1e-8)
+
+
+def damped_projected(K, Y, gamma, weights=None):
+    """(B² + λ)⁻¹ B r, λ = 1, of the projected block B, by forming everything; returns a, c, b1, b2."""
+    m = len(K)
+    root = np.sqrt(np.ones(m) if weights is None else weights)
+    u = root / np.linalg.norm(root)
+    basis = np.linalg.svd(u[:, None])[0][:, 1:]  # of the space orthogonal to u
+    Kt = basis.T @ (root[:, None] * K * root) @ basis
+    B = np.block([[np.eye(m - 1) / gamma, Kt], [Kt.T, np.eye(m - 1) / gamma]])
+    r = np.vstack([basis.T @ (root[:, None] * Y)] * 2)
+    z = np.linalg.solve(B @ B + np.eye(len(B)), B @ r)
+    a, c = root[:, None] * (basis @ z[: m - 1]), root[:, None] * (basis @ z[m - 1 :])
+    w = root**2 / (root**2).sum()
+    return a, c, w @ (Y - K @ c), w @ (Y - K.T @ a)
+
+
+def test_damped_solution_and_its_leave_one_out_equal_the_definition(problem):
+    K, Y, weights = problem
+    sigma = np.linalg.svd(centre(K, weights).matrix, compute_uv=False)
+    gamma = 1.0 / sigma[7]
+    kernel = centre(K, weights)
+    T = kernel.targets(Y)
+    A, C, report = solve_block_or_spectrum(kernel, T, gamma, "damp")
+    assert report.damped
+    a, c, b1, b2 = damped_projected(K, Y, gamma, weights)
+    close(kernel.coefficients(A), a)
+    close(kernel.coefficients(C), c)
+    close(kernel.source_intercept(Y, C), b1)
+    close(kernel.target_intercept(Y, A), b2)
+    kernel = centre(K, weights)
+    spectrum, gammas = BlockSpectrum(kernel), np.array([gamma])
+    damped = spectrum.poles(gammas)
+    assert damped.tolist() == [True]
+    source, target = spectrum.leave_one_out(T, *spectrum.solve(T, gammas, damped), gammas, damped)
+    for i in range(0, len(K), 7):
+        rest = np.delete(np.arange(len(K)), i)
+        a, c, b1, b2 = damped_projected(
+            K[np.ix_(rest, rest)], Y[rest], gamma, None if weights is None else weights[rest]
+        )
+        close(source[0, i], Y[i] - K[i, rest] @ c - b1, 1e-8)
+        close(target[0, i], Y[i] - K[rest, i] @ a - b2, 1e-8)
+
+
+def test_block_pole_is_named_with_a_safe_gamma(problem):
+    K, Y, _ = problem
+    sigma = np.linalg.svd(centre(K).matrix, compute_uv=False)
+    gamma = 1.0 / sigma[7]
+    kernel = centre(K)
+    with pytest.raises(ParameterError, match=r"pole.*singular value.*Use for example gamma=.*on_pole='damp'") as error:
+        solve_block_or_spectrum(kernel, kernel.targets(Y), gamma)
+    assert f"{sigma[7]:.8g}"[:8] in str(error.value)
+    safe = safe_gamma(gamma, sigma[:-1])
+    assert np.abs(1 / safe - sigma).min() > 1e-3 / safe
+    kernel = centre(K)
+    assert solve_block_or_spectrum(kernel, kernel.targets(Y), safe)[2].residual < 1e-10
+
+
+def test_symmetric_pole_is_named_with_a_safe_gamma(problem):
+    K, Y, _ = problem
+    S = symmetric_matrices(K)["indefinite"]
+    lowest = np.linalg.eigvalsh(centre(S).matrix)[2]
+    kernel = centre(S)
+    with pytest.raises(ParameterError, match=r"pole.*eigenvalue -.*Use for example gamma="):
+        solve_symmetric(kernel, kernel.targets(Y), -1.0 / lowest)
+
+
+def test_gamma_lost_in_rounding_errors_is_refused_with_one_that_is_not():
+    rng = np.random.default_rng(2)
+    B = rng.normal(size=(40, 3))
+    Y = rng.normal(size=(40, 1))
+    for solve in (solve_symmetric, solve_block_or_spectrum):
+        kernel = centre(B @ B.T)
+        with pytest.raises(ParameterError, match="cannot be told from") as error:
+            solve(kernel, kernel.targets(Y), 1e300)
+        safe = float(str(error.value).split("Use for example gamma=")[1].split(",")[0])
+        kernel = centre(B @ B.T)
+        assert solve(kernel, kernel.targets(Y), safe)[-1].residual < 1e-6
+
+
+def test_no_pole_where_the_singular_values_are_zero():
+    kernel = centre(np.full((6, 6), 3.0))
+    Y = np.arange(6.0)[:, None]
+    A, C, _ = solve_block_or_spectrum(kernel, kernel.targets(Y), 2.0)
+    close(A, 2.0 * (Y - Y.mean()))
+    close(C, A)
+
+
+def test_huge_gamma_interpolates_where_the_kernel_allows_it():
+    x = np.linspace(0, 1, 12)
+    K = np.exp(-np.abs(x[:, None] - x))
+    Y = np.sin(9 * x)[:, None]
+    kernel = centre(K)
+    A, _ = solve_symmetric(kernel, kernel.targets(Y), 1e15)
+    close(K @ kernel.coefficients(A) + kernel.source_intercept(Y, A), Y, 1e-9)
+
+
+def test_constant_targets_are_an_intercept_and_nothing_else():
+    rng = np.random.default_rng(0)
+    kernel, Y = centre(rng.normal(size=(20, 20))), np.full((20, 1), 0.1)
+    A, C, report = solve_block_or_spectrum(kernel, kernel.targets(Y), 0.7)
+    assert not A.any()
+    assert not C.any()
+    assert report.residual == 0.0
+    close(kernel.source_intercept(Y, C), [0.1], 1e-15)
+
+
+def test_one_sample_leaves_only_the_intercept():
+    kernel, Y = centre(np.array([[2.0]])), np.array([[3.0]])
+    A, _ = solve_symmetric(kernel, kernel.targets(Y), 1.0)
+    assert np.abs(A).max() < 1e-15
+    close(kernel.source_intercept(Y, A), [3.0])
+
+
+def test_asymmetry_is_found_across_blocks():
+    K = np.ones((700, 700))
+    assert asymmetry(K) == 0.0
+    K[690, 3] = 1.5
+    assert asymmetry(K) == pytest.approx(0.5 / 1.5)
+
+
+def test_matrices_that_are_not_square_are_refused():
+    with pytest.raises(DataError, match="square"):
+        centre(np.ones((3, 4)))
+
+
+@pytest.mark.parametrize(("overwrite", "allowed"), [(False, 2.0), (True, 1.0)])
+@pytest.mark.parametrize("kind", ["definite", "indefinite", "asymmetric"])
+def test_memory_beyond_the_given_matrix(overwrite, allowed, kind):
+    m = 700
+    rng = np.random.default_rng(0)
+    K = rng.normal(size=(m, m)) / 20
+    K = {"definite": K @ K.T, "indefinite": K + K.T, "asymmetric": K}[kind]
+    Y = np.sign(rng.normal(size=(m, 2)))
+    tracemalloc.start()
+    try:
+        kernel = centre(K, overwrite=overwrite)
+        T = kernel.targets(Y)
+        report = (solve_block if kind == "asymmetric" else solve_symmetric)(kernel, T, 3.0)[-1]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert report.method == ("cholesky" if kind == "definite" else "lu")
+    assert peak / K.nbytes < allowed + 0.35  # blocks of rows and right-hand sides
+
+
+@pytest.mark.parametrize(
+    ("scale", "gamma", "precision"),
+    [
+        (1.0, 0.311, "single"),
+        (1e-9, 3e8, "single"),
+        (1e9, 3e-10, "single"),
+        (1.0, 1e-4, "single"),
+        (1e14, 1e-15, "double"),  # out of the range of squares in single precision
+    ],
+)
+def test_block_solve_in_single_precision_reaches_double_accuracy(scale, gamma, precision, monkeypatch):
+    import kernreg.linalg.exact.block_solve as block
+
+    made = []
+    factor = block.BlockFactor
+    monkeypatch.setattr(block, "BlockFactor", lambda *args: made.append(args[3:]) or factor(*args))
+    rng = np.random.default_rng(5)
+    K, Y = scale * rng.normal(size=(420, 420)) / 20, rng.normal(size=(420, 3))
+    a, c, _, _ = textbook_block(K, Y, gamma)
+    centred = centre(K)
+    A, C, report = solve_block(centred, centred.targets(Y), gamma)
+    close(A / np.abs(a).max(), a / np.abs(a).max(), 1e-11)
+    close(C / np.abs(c).max(), c / np.abs(c).max(), 1e-11)
+    assert report.residual < 1e-14
+    assert made == [(np.float32,)] if precision == "single" else [()]
+
+
+def test_block_solve_is_repeated_in_double_where_single_precision_cannot_tell_the_pole():
+    rng = np.random.default_rng(6)
+    U, _ = np.linalg.qr(rng.normal(size=(450, 450)))
+    V, _ = np.linalg.qr(rng.normal(size=(450, 450)))
+    J = np.eye(450) - 1 / 450
+    values = np.linspace(0.1, 3.0, 450)
+    K = J @ (U * values) @ V.T @ J
+    nearest = np.linalg.svd(K, compute_uv=False)[200]
+    gamma, Y = float(1.0 / (nearest * (1 + 1e-5))), rng.normal(size=(450, 2))
+    a, c, _, _ = textbook_block(K, Y, gamma)
+    centred = centre(K)
+    A, C, report = solve_block(centred, centred.targets(Y), gamma)
+    close(A / np.abs(a).max(), a / np.abs(a).max(), 1e-9)
+    close(C / np.abs(c).max(), c / np.abs(c).max(), 1e-9)
+    assert report.condition > 1e4

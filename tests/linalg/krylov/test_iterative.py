@@ -1,0 +1,278 @@
+"""Krylov solves against the textbook systems, for every kind of kernel and data."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+import kernreg as kr
+from kernreg.errors import DataError, ParameterError
+from kernreg.kernels.builtin import linear, rbf, sne, tl1
+from kernreg.kernels.indexed import precomputed
+from kernreg.linalg.krylov.iterations import conjugate_gradients, minimal_residuals
+from kernreg.linalg.krylov.systems import solve_block_iterative, solve_symmetric_iterative
+
+TIGHT = {"tol": 1e-11, "max_iter": 2000}
+
+
+def textbook_symmetric(K, Y, gamma, weights=None):
+    """The (m+1) system of LS-SVM as it is written; returns a, b."""
+    m = len(K)
+    D = np.diag(1.0 / (gamma * (np.ones(m) if weights is None else weights)))
+    A = np.block([[K + D, np.ones((m, 1))], [np.ones((1, m)), np.zeros((1, 1))]])
+    z = np.linalg.solve(A, np.vstack([Y, np.zeros((1, Y.shape[1]))]))
+    return z[:m], z[m]
+
+
+def textbook_block(K, Y, gamma, weights=None):
+    """The (2m+2) system of AsK-LS as it is written; returns a, c, (b1, b2)."""
+    m = len(K)
+    D = np.diag(1.0 / (gamma * (np.ones(m) if weights is None else weights)))
+    one, zero = np.ones((m, 1)), np.zeros((m, 1))
+    border = np.block([[one.T, zero.T, np.zeros((1, 2))], [zero.T, one.T, np.zeros((1, 2))]])
+    A = np.block([[D, K, one, zero], [K.T, D, zero, one], [border]])
+    z = np.linalg.solve(A, np.vstack([Y, Y, np.zeros((2, Y.shape[1]))]))
+    return z[:m], z[m : 2 * m], z[2 * m :]
+
+
+def close(got, expected, tolerance):
+    np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * np.abs(expected).max())
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(5)
+    return rng.normal(size=(300, 6)), rng.normal(size=(300, 3)), 0.2 + rng.random(300)
+
+
+@pytest.mark.parametrize("rank", [0, 40, None, 300], ids=["none", "small", "default", "full"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_definite_kernel_by_conjugate_gradients(data, rank, weighted):
+    X, Y, weights = data
+    weights = weights if weighted else None
+    kernel = rbf(sigma=3.0)
+    A, b, report = solve_symmetric_iterative(kernel, X, Y, 50.0, weights=weights, rank=rank, **TIGHT)
+    a, beta = textbook_symmetric(kernel(X), Y, 50.0, weights)
+    close(A, a, 1e-8)
+    close(b, beta, 1e-8)
+    assert report.strategy == "iterative"
+    assert report.method == "cg"
+    assert report.converged
+    assert report.residual <= TIGHT["tol"]
+
+
+@pytest.mark.parametrize("rank", [0, None])
+def test_indefinite_kernel_by_minres(data, rank):
+    X, Y, weights = data
+    kernel = tl1(rho=4.2)
+    assert np.linalg.eigvalsh(kernel(X))[0] < -0.1
+    A, b, report = solve_symmetric_iterative(kernel, X, Y, 1.0, weights=weights, rank=rank, **TIGHT)
+    a, beta = textbook_symmetric(kernel(X), Y, 1.0, weights)
+    close(A, a, 1e-7)
+    close(b, beta, 1e-7)
+    assert report.method == "minres"
+
+
+def test_wrong_claim_of_definiteness_is_noticed(data):
+    X, Y, _ = data
+    kernel = tl1(rho=4.2)
+    A, _, report = solve_symmetric_iterative(kernel, X, Y, 10.0, definite=True, rank=0, **TIGHT)
+    close(A, textbook_symmetric(kernel(X), Y, 10.0)[0], 1e-6)
+    assert report.method == "minres"
+    assert "indefinite" in report.note
+
+
+@pytest.mark.parametrize("rank", [0, None, 200])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_asymmetric_kernel_by_block_minres(data, rank, weighted):
+    X, Y, weights = data
+    weights = weights if weighted else None
+    kernel = sne(sigma=3.0)  # singular values on both sides of 1/γ: the block is indefinite
+    A, C, b, report = solve_block_iterative(kernel, X, Y, 6.0, weights=weights, rank=rank, **TIGHT)
+    a, c, beta = textbook_block(kernel(X), Y, 6.0, weights)
+    for got, expected in ((A, a), (C, c), (b, beta)):
+        close(got, expected, 1e-7)
+    assert report.residual <= TIGHT["tol"]
+
+
+@pytest.mark.parametrize("gamma", [0.1, 2.0], ids=["definite", "indefinite"])
+def test_random_matrix_by_block_minres(data, gamma):
+    _, Y, _ = data
+    rng = np.random.default_rng(8)
+    K = rng.normal(size=(300, 30)) @ rng.normal(size=(30, 300)) / 20 + rng.normal(size=(300, 300)) / 200
+    A, C, b, _ = solve_block_iterative(precomputed(K=K), np.arange(300), Y, gamma, **TIGHT)
+    for got, expected in zip((A, C, b), textbook_block(K, Y, gamma), strict=True):
+        close(got, expected, 1e-7)
+
+
+def test_two_spaces(data):
+    X, Y, _ = data
+    Z = np.cos(X + 1.0)
+    kernel = rbf(sigma=2.0)
+    A, C, b, _ = solve_block_iterative(kernel, X, Y, 0.7, Z=Z, **TIGHT)
+    for got, expected in zip((A, C, b), textbook_block(kernel(X, Z), Y, 0.7), strict=True):
+        close(got, expected, 1e-6)
+
+
+def test_block_equals_symmetric_for_a_symmetric_kernel(data):
+    X, Y, _ = data
+    kernel = rbf(sigma=3.0)
+    A, C, (b1, b2), _ = solve_block_iterative(kernel, X, Y, 0.5, **TIGHT)
+    a, b, _ = solve_symmetric_iterative(kernel, X, Y, 0.5, **TIGHT)
+    for got in (A, C):
+        close(got, a, 1e-8)
+    for got in (b1, b2):
+        close(got, b, 1e-8)
+
+
+@pytest.mark.parametrize(
+    ("solve", "kernel"), [(solve_symmetric_iterative, rbf()), (solve_block_iterative, sne(sigma=3.0))]
+)
+def test_many_right_hand_sides_equal_one_at_a_time(data, solve, kernel):
+    X, Y, _ = data
+    together = solve(kernel, X, Y, 2.0, **TIGHT)[0]
+    for j in range(Y.shape[1]):
+        close(together[:, [j]], solve(kernel, X, Y[:, j], 2.0, **TIGHT)[0], 1e-8)
+
+
+def test_repeatable(data):
+    X, Y, _ = data
+    first, second = (solve_symmetric_iterative(rbf(sigma=2.0), X, Y, 10.0)[0] for _ in range(2))
+    assert np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("kernel", [rbf(sigma=2.0), linear()])
+def test_sparse_data_equal_dense_and_take_the_separable_form(kernel):
+    rng = np.random.default_rng(2)
+    X = sp.random_array((500, 800), density=0.005, rng=rng, format="csr")
+    Y = rng.normal(size=(500, 2))
+    A, b, report = solve_symmetric_iterative(kernel, X, Y, 5.0, **TIGHT)
+    a, beta = textbook_symmetric(kernel(X.toarray()), Y, 5.0)
+    close(A, a, 1e-7)
+    close(b, beta, 1e-7)
+    assert report.form == "separable"
+
+
+@pytest.mark.parametrize("self_term", [True, False])
+def test_sparse_asymmetric(self_term):
+    rng = np.random.default_rng(2)
+    X = sp.random_array((300, 800), density=0.005, rng=rng, format="csr")
+    Y = rng.normal(size=(300, 1))
+    kernel = sne(sigma=1.0, self_term=self_term)
+    A, C, b, report = solve_block_iterative(kernel, X, Y, 5.0, **TIGHT)
+    for got, expected in zip((A, C, b), textbook_block(kernel(X.toarray()), Y, 5.0), strict=True):
+        close(got, expected, 1e-7)
+    assert report.form == ("separable" if self_term else "blocks")
+
+
+def test_preconditioner_saves_iterations(data):
+    X, Y, _ = data
+    plain, helped = (
+        solve_symmetric_iterative(rbf(sigma=4.0), X, Y, 1000.0, rank=r, max_iter=2000)[2] for r in (0, 200)
+    )
+    assert helped.iterations < 0.5 * plain.iterations
+    assert 0 < helped.rank <= 200
+
+
+def test_reaching_max_iter_warns_and_tells_the_true_residual(data):
+    X, Y, _ = data
+    kernel = rbf(sigma=4.0)
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        A, _, report = solve_symmetric_iterative(kernel, X, Y, 1000.0, rank=0, max_iter=3)
+    assert not report.converged
+    assert report.iterations == 3
+    J = np.eye(300) - 1 / 300
+    rest = J @ Y - J @ kernel(X) @ J @ A - A / 1000.0
+    worst = (np.linalg.norm(rest, axis=0) / np.linalg.norm(J @ Y, axis=0)).max()
+    assert report.residual == pytest.approx(worst, rel=1e-8)
+
+
+def test_a_pole_is_named_in_the_warning():
+    rng = np.random.default_rng(0)
+    U, V = (np.linalg.qr(rng.normal(size=(100, 100)))[0] for _ in range(2))
+    J = np.eye(100) - 1 / 100
+    U, V = (np.linalg.qr(J @ Q[:, :40])[0] for Q in (U, V))
+    K = (U * np.linspace(3.0, 0.5, 40)) @ V.T
+    with pytest.warns(ConvergenceWarning, match="pole"):
+        solve_block_iterative(precomputed(K=K), np.arange(100), rng.normal(size=100), 1 / 3.0, rank=100, max_iter=60)
+
+
+def test_constant_targets_need_no_iteration(data):
+    X, _, _ = data
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        A, b, report = solve_symmetric_iterative(rbf(), X, np.full((300, 2), 3.0), 1.0)
+    assert np.abs(A).max() < 1e-12
+    np.testing.assert_allclose(b, 3.0)
+    assert report.iterations <= 1
+
+
+def test_a_kernel_of_zeros_leaves_the_mean():
+    kernel, X, Y = precomputed(K=np.zeros((6, 6))), np.arange(6), np.arange(6.0)
+    for definite in (True, False):
+        A, b, _ = solve_symmetric_iterative(kernel, X, Y, 2.0, definite=definite)
+        close(A[:, 0], 2.0 * (Y - 2.5), 1e-10)
+        assert b == pytest.approx(2.5)
+
+
+def test_one_sample():
+    A, C, b, _ = solve_block_iterative(rbf(), np.zeros((1, 2)), np.array([3.0]), 2.0)
+    assert not A.any()
+    assert not C.any()
+    np.testing.assert_allclose(b, 3.0)
+
+
+def test_within_a_small_memory_budget(data):
+    X, Y, _ = data
+    with kr.config_context(memory="200kB"):  # K would need 1.3 MB
+        A, _, _ = solve_symmetric_iterative(rbf(sigma=3.0), X, Y, 5.0, **TIGHT)
+    close(A, textbook_symmetric(rbf(sigma=3.0)(X), Y, 5.0)[0], 1e-8)
+
+
+def test_single_precision_samples(data):
+    X, Y, _ = data
+    kernel, X = rbf(sigma=3.0), X.astype(np.float32)
+    A, _, report = solve_symmetric_iterative(kernel, X, Y, 5.0)
+    assert report.converged
+    close(A, textbook_symmetric(kernel(X).astype(float), Y, 5.0)[0], 1e-3)
+
+
+def test_callback_sees_every_iteration(data):
+    X, Y, _ = data
+    seen = []
+    report = solve_symmetric_iterative(rbf(), X, Y, 5.0, rank=0, callback=lambda i, ratio: seen.append((i, ratio)))[2]
+    assert [i for i, _ in seen] == list(range(1, report.iterations + 1))
+    assert seen[-1][1] <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"gamma": 0.0}, ParameterError, "gamma"),
+        ({"gamma": np.nan}, ParameterError, "gamma"),
+        ({"Y": np.zeros(3)}, DataError, "targets"),
+        ({"Y": np.full(300, np.nan)}, DataError, "NaN"),
+        ({"weights": np.zeros(300)}, DataError, "weights"),
+        ({"method": "gmres"}, ParameterError, "'minres'"),
+    ],
+)
+def test_errors_say_what_is_accepted(data, changes, error, message):
+    arguments = {"kernel": rbf(), "X": data[0], "Y": data[1], "gamma": 1.0} | changes
+    with pytest.raises(error, match=message):
+        solve_symmetric_iterative(**arguments)
+
+
+@pytest.mark.parametrize("solve", [conjugate_gradients, minimal_residuals])
+def test_columns_converge_on_their_own(solve):
+    """An easy column (an eigenvector) and a hard one: each ends within its bound."""
+    rng = np.random.default_rng(1)
+    values = np.linspace(1.0, 200.0, 150)
+    B = np.column_stack([np.eye(150)[:, 3], rng.normal(size=150), np.zeros(150)])
+    bounds = np.array([1e-10, 1e-8, 1e-8])
+    found = solve(lambda V: values[:, None] * V, B, lambda V: V, bounds, 1000)
+    assert (np.linalg.norm(B - values[:, None] * found.solution, axis=0) <= 2 * bounds).all()
+    assert not found.solution[:, 2].any()

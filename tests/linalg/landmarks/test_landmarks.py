@@ -1,0 +1,148 @@
+"""Landmarks: how many, which, repeatable, and better than chance where they claim to be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from kernreg.errors import ParameterError
+from kernreg.kernels.builtin import rbf, sne, tl1
+from kernreg.kernels.indexed import precomputed
+from kernreg.linalg.landmarks.selection import METHODS, choose_landmarks
+
+KERNEL = rbf(sigma=1.0)
+
+
+@pytest.fixture(scope="module")
+def samples():
+    """Many samples in one place, few in nine others: a uniform choice sees little of the latter."""
+    rng = np.random.default_rng(0)
+    centres = np.vstack([np.zeros((1, 3)), rng.normal(size=(9, 3)) * 12])
+    sizes = [400, *[8] * 9]
+    return np.vstack([c + 0.3 * rng.normal(size=(n, 3)) for c, n in zip(centres, sizes, strict=True)])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_indices_are_different_ascending_and_repeatable(samples, method):
+    chosen = choose_landmarks(KERNEL, samples, 30, method, random_state=4)
+    assert chosen.shape == (30,)
+    assert (np.diff(chosen) > 0).all()
+    assert 0 <= chosen[0] < chosen[-1] < len(samples)
+    assert np.array_equal(chosen, choose_landmarks(KERNEL, samples, 30, method, random_state=4))
+
+
+@pytest.mark.parametrize("method", ["uniform", "kmeans++", "leverage"])
+def test_another_seed_gives_other_landmarks(samples, method):
+    first, second = (choose_landmarks(KERNEL, samples, 30, method, random_state=s) for s in (0, 1))
+    assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_all_samples_can_be_landmarks(samples, method):
+    assert np.array_equal(choose_landmarks(KERNEL, samples[:50], 50, method, random_state=0), np.arange(50))
+
+
+def typical(samples, method, measure, p=40):
+    return np.median([measure(choose_landmarks(KERNEL, samples, p, method, random_state=seed)) for seed in range(5)])
+
+
+@pytest.mark.parametrize("method", ["kmeans++", "entropy", "leverage"])
+def test_methods_that_look_at_the_samples_see_more_of_the_small_clusters(samples, method):
+    cluster = np.repeat(np.arange(10), [400, *[8] * 9])
+
+    def seen(chosen):
+        return len(np.unique(cluster[chosen]))
+
+    assert typical(samples, "uniform", seen) <= 7
+    assert typical(samples, method, seen) >= 9
+
+
+@pytest.mark.parametrize("method", ["kmeans++", "leverage"])
+def test_nystrom_error_is_below_that_of_a_uniform_choice(samples, method):
+    K = KERNEL(samples)
+
+    def error(chosen):
+        C = K[:, chosen]
+        return np.trace(K - C @ np.linalg.pinv(C[chosen], rcond=1e-12) @ C.T)
+
+    assert typical(samples, method, error) < 0.7 * typical(samples, "uniform", error)
+
+
+def test_entropy_of_the_choice_is_not_below_that_of_random_subsets(samples):
+    chosen = choose_landmarks(KERNEL, samples, 25, "entropy", random_state=0)
+    rng = np.random.default_rng(1)
+
+    def information_potential(subset):
+        return KERNEL(samples[subset]).sum()
+
+    rivals = [information_potential(rng.choice(len(samples), 25, replace=False)) for _ in range(200)]
+    assert information_potential(chosen) <= min(rivals)
+
+
+def test_swaps_are_bounded(samples):
+    few, many = (choose_landmarks(KERNEL, samples, 25, "entropy", random_state=0, max_swaps=s) for s in (0, 1000))
+    assert not np.array_equal(few, many)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kernel", [sne(sigma=1.0), tl1(rho=2.0)], ids=["asymmetric", "indefinite"])
+def test_any_kernel(samples, kernel, method):
+    assert len(choose_landmarks(kernel, samples, 15, method, random_state=0)) == 15
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_sparse_samples(samples, method):
+    dense = choose_landmarks(KERNEL, samples, 15, method, random_state=0)
+    assert np.array_equal(dense, choose_landmarks(KERNEL, sp.csr_array(samples), 15, method, random_state=0))
+
+
+def test_a_pool_bounds_the_candidates(samples):
+    chosen = choose_landmarks(KERNEL, samples, 30, "leverage", random_state=0, pool_size=30)
+    assert len(chosen) == 30
+
+
+def test_duplicated_samples_do_not_end_the_choice():
+    X = np.zeros((50, 2))
+    for method in METHODS:
+        chosen = choose_landmarks(KERNEL, X, 10, method, random_state=0)
+        assert len(np.unique(chosen)) == 10
+
+
+def test_index_kernels_have_no_features_for_kmeans():
+    K = np.random.default_rng(0).normal(size=(30, 30))
+    kernel, X = precomputed(K=K), np.arange(30)
+    assert len(choose_landmarks(kernel, X, 5, "leverage", random_state=0)) == 5
+    with pytest.raises(ParameterError, match="needs features"):
+        choose_landmarks(kernel, X, 5, "kmeans++", random_state=0)
+
+
+def test_given_indices_are_taken(samples):
+    assert choose_landmarks(KERNEL, samples, method=[7, 3, 5]).tolist() == [3, 5, 7]
+
+
+@pytest.mark.parametrize("wrong", [[0, 0], [-1, 2], [0, 1000], [0.5, 1.0], [[0, 1]], []])
+def test_wrong_indices_are_refused(samples, wrong):
+    with pytest.raises(ParameterError, match="indices"):
+        choose_landmarks(KERNEL, samples, method=wrong)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_landmarks": 0}, "from 1 to"),
+        ({"n_landmarks": 100_000}, "from 1 to"),
+        ({}, "from 1 to"),
+        ({"n_landmarks": 3, "method": "best"}, "'entropy'"),
+        ({"n_landmarks": 3, "method": [1, 2]}, "leave one out"),
+        ({"n_landmarks": 3, "random_state": "seed"}, "random_state"),
+    ],
+)
+def test_errors_say_what_is_accepted(samples, arguments, message):
+    with pytest.raises(ParameterError, match=message):
+        choose_landmarks(KERNEL, samples, **arguments)
+
+
+def test_random_state_of_scikit_learn(samples):
+    first, second = (choose_landmarks(KERNEL, samples, 9, random_state=np.random.RandomState(3)) for _ in range(2))
+    assert np.array_equal(first, second)
