@@ -17,7 +17,7 @@ SOURCES := $(wildcard plugins/*/src)
 help:
 	@echo "make demo     a short tour, on the terminal"
 	@echo "make test     tests and doctests of kernreg and of the plugins"
-	@echo "make lint     ruff and mypy"
+	@echo "make lint     ruff, mypy and the layers"
 	@echo "make format   let ruff rewrite the layout and the fixable findings"
 	@echo "make docs     the documentation as HTML, in docs/_build/html"
 	@echo "make bench    the asv benchmarks, and a page of them in docs/benchmarks"
@@ -35,6 +35,7 @@ test: $(VENV)/.extra-test
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 	$(BIN)/mypy kernreg
 	set -e; for source in $(SOURCES); do $(BIN)/mypy $$source; done
 
