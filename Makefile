@@ -63,7 +63,8 @@ bench-compare: $(VENV)/.extra-bench
 	@test -n "$(BASE)" || { echo "which commit to compare with? make bench-compare BASE=main~1" >&2; exit 2; }
 	$(BIN)/python -m asv_benchmarks.compare $(BASE)
 
-# Data come from the folder that KERNREG_DATA names; what is there already is not run again.
+# A command of plugins/kernreg-papers. Data come from the folder that KERNREG_DATA names; what is there already is not run
+# again.
 papers-quick: $(VENV)/.extra-plot
 	$(BIN)/kernreg papers run all --quick --jobs $(WORKERS)
 	$(BIN)/kernreg papers report --quick

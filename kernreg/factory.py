@@ -99,7 +99,7 @@ def available(kind: str | None = None) -> tuple[Entry, ...]:
     Parameters
     ----------
     kind : str, optional
-        ``"kernel"``, ``"solver"``, ``"ensembler"`` or ``"engine"``; all of them by default.
+        ``"kernel"``, ``"solver"``, ``"ensembler"``, ``"engine"`` or ``"command"``; all of them by default.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def register(kind: str, name: str, obj: Any = _ABSENT, *, replace: bool = False)
     Parameters
     ----------
     kind : str
-        ``"kernel"``, ``"solver"``, ``"ensembler"`` or ``"engine"``.
+        ``"kernel"``, ``"solver"``, ``"ensembler"``, ``"engine"`` or ``"command"``.
     name : str
         The name to find it by.
     obj : object, optional

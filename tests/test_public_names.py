@@ -67,9 +67,11 @@ SOLVERS = {
     "check_choice",
     "check_samples",
     "given_graph",
+    "linear_svd",
     "neighbour_graph",
     "smoothest",
     "tune",
+    "two_kpca",
 }
 
 

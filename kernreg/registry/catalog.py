@@ -1,4 +1,4 @@
-"""The registries of the four kinds, and what is done to all of them at once."""
+"""The registries of the five kinds, and what is done to all of them at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REGISTRIES = {kind: Registry(kind, group) for kind, group in KINDS.items()}
 
 
 def get_registry(kind: str) -> Registry:
-    """The registry of a kind: ``"kernel"``, ``"solver"``, ``"ensembler"`` or ``"engine"``.
+    """The registry of a kind: ``"kernel"``, ``"solver"``, ``"ensembler"``, ``"engine"`` or ``"command"``.
 
     >>> get_registry("solver").group
     'kernreg.solvers'

@@ -1,7 +1,7 @@
 """Solvers: one module for each method of the papers, each class a scikit-learn estimator.
 
     dual/             LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor: machines whose dual is linear in the targets
-    decompositions/   KernelPCA, KernelSVD, AsymmetricNystroem, KernelBiclustering
+    decompositions/   KernelPCA, KernelSVD, AsymmetricNystroem, KernelBiclustering; linear_svd, two_kpca
     kernel_learning/  SCGLDK, SCGOSK: kernels learned from labels or pairs, and what is known about pairs of samples
     tuning.py         tune: kernel parameters and γ by exact leave-one-out
     parameters.py     kernels inside estimators, γ, choices
@@ -19,6 +19,7 @@ from kernreg.solvers.decompositions.biclustering import KernelBiclustering
 from kernreg.solvers.decompositions.kpca import KernelPCA
 from kernreg.solvers.decompositions.ksvd import KernelSVD
 from kernreg.solvers.decompositions.nystrom import AsymmetricNystroem
+from kernreg.solvers.decompositions.triplets import linear_svd, two_kpca
 from kernreg.solvers.dual.ask_ls import AsKLSClassifier, AsKLSRegressor
 from kernreg.solvers.dual.ls_svm import LSSVC, LSSVR
 from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
@@ -50,7 +51,9 @@ __all__ = [
     "check_choice",
     "check_samples",
     "given_graph",
+    "linear_svd",
     "neighbour_graph",
     "smoothest",
     "tune",
+    "two_kpca",
 ]
