@@ -209,6 +209,7 @@ def forgeries() -> dict[str, Change]:
         *(("scikit-learn", name) for name in ("sklearn.pipeline.os:system", "pickle:loads", ":", "")),
         *(("kernreg", name) for name in ("os:system", "kernreg.cli:main", "../x", "__class__", "registry")),
         *(("engine", name) for name in ("local", "os:system")),
+        *(("command", name) for name in ("fit", "os:system")),
         *(("solver", name) for name in ("os.system", "rbf", "local", "../../x", "no such solver")),
         *(("kernel", name) for name in ("ls-svm", "eval", "os:system")),
         *(("record", name) for name in ("os:system", "dataclasses:field", "kernreg.config:Config", "a:b.c", "")),
@@ -217,7 +218,9 @@ def forgeries() -> dict[str, Change]:
 
         def name_class(f: Forger, kind: str = kind, name: str = name) -> None:
             distribution = (
-                "kernreg" if kind in ("solver", "kernel", "ensembler", "engine", "kernreg") else "scikit-learn"
+                "kernreg"
+                if kind in ("solver", "kernel", "ensembler", "engine", "command", "kernreg")
+                else "scikit-learn"
             )
             number = f.require(kind, name, distribution)
             f.state["extra"] = {"object": {"class": number, "state": {"command": "touch canary"}}}
