@@ -15,7 +15,7 @@ from kernreg.ensemblers.folds import out_of_fold, two_samples
 from kernreg.ensemblers.views import Views, predicted_codes
 from kernreg.errors import DataError, ParameterError
 from kernreg.factory import make_ensembler, make_solver
-from kernreg.solvers.dual.merging import learns
+from kernreg.solvers.views import learns
 
 LEARNT_FROM = ("auto", "loo", "folds")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.errors import DataError
-from kernreg.solvers.dual.class_problems import predicted_codes as predicted_codes  # for the other ensemblers, too
+from kernreg.solvers.dual.targets import predicted_codes as predicted_codes  # for the other ensemblers, too
 
 Views = dict[str, np.ndarray]
 
