@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.linalg import LinAlgWarning
+from sklearn.datasets import load_iris
 
 import kernreg as kr
 from kernreg import kernel
