@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 
 from kernreg.testing.arrays import require_close, require_error, require_same
-from kernreg.testing.estimators import add_parameter_laws, class_under_test, same_parameters
+from kernreg.testing.estimators import PARAMETER_LAWS, class_under_test, same_parameters
 from kernreg.testing.laws import LawBook, fail
 
-ENSEMBLER_LAWS = LawBook("ensembler")
-add_parameter_laws(ENSEMBLER_LAWS)
+ENSEMBLER_LAWS = LawBook("ensembler", [*PARAMETER_LAWS.laws])
 
 SAMPLES = 30
 

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from kernreg.testing.arrays import require_close, require_error, require_same
-from kernreg.testing.estimators import add_parameter_laws, class_under_test, same_parameters
+from kernreg.testing.estimators import PARAMETER_LAWS, class_under_test, same_parameters
 from kernreg.testing.laws import LawBook, fail
 
-SOLVER_LAWS = LawBook("solver")
-add_parameter_laws(SOLVER_LAWS)
+SOLVER_LAWS = LawBook("solver", [*PARAMETER_LAWS.laws])
 
 SAMPLES, FEATURES, NEW = 40, 4, 15
 
