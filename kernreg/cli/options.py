@@ -106,7 +106,7 @@ def write_table(header: Sequence[str], rows: Iterable[Sequence[Any]], path: Path
     if path is None:
         click.echo(text.getvalue(), nl=False)
         return
-    from kernreg.persistence import replacing
+    from kernreg.common.atomic import replacing
 
     with replacing(path) as file:
         file.write(text.getvalue().encode())
