@@ -9,6 +9,7 @@ import numpy as np
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import as_kernel
 from kernreg.linalg import asymmetry, centre
+from kernreg.linalg.spectra.centred_pairs import centre_both_sides
 from kernreg.plotting.base import BLUE, ORANGE, make_axes
 
 KINDS = ("eigenvalues", "singular values")
@@ -74,8 +75,10 @@ class SpectrumDisplay:
             raise DataError(f"K has shape {matrix.shape} or entries that are not finite; give a finite matrix")
         square = matrix.shape[0] == matrix.shape[1]
         symmetric = square and asymmetry(matrix) < 1e-10
-        if centred:
-            matrix = centre(matrix).matrix if square else _centred(matrix)
+        if centred and square:
+            matrix = centre(matrix).matrix
+        elif centred:
+            centre_both_sides(matrix)
         if symmetric:
             return cls(np.linalg.eigvalsh(matrix), total=len(matrix)).plot(ax, **options)
         values = np.linalg.svd(matrix, compute_uv=False)
@@ -142,7 +145,3 @@ class SpectrumDisplay:
         order, level = 1 + np.flatnonzero(rows), 2 + "ovx".index(marker)
         style = {"s": area, "marker": marker, "linewidths": 0.8, "zorder": level}
         self.ax_.scatter(order, np.abs(self.values[rows]), c=colour, label=f"{rows.sum()} {name}", **style)
-
-
-def _centred(K: np.ndarray) -> np.ndarray:
-    return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()

@@ -3,25 +3,52 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from kernreg.errors import KernregError
-from kernreg.testing.laws import Case, LawBook, fail
+from kernreg.testing.laws import LawBook, fail
 
 #: The laws about constructor and parameters, the first of both books.
 PARAMETER_LAWS = LawBook("estimator")
 
 
-class EstimatorCase(Case, Protocol):
-    """A case whose object is made by a constructor with named parameters."""
+@dataclass(frozen=True)
+class EstimatorCase:
+    """An object under test that is made by a constructor with named parameters.
+
+    Parameters
+    ----------
+    declared : class or object
+        A class is made with its defaults; an object is cloned, so that its parameters are kept.
+    data : callable, optional
+        Makes random data for it.
+    seed : int
+        Seed of the random data.
+    """
+
+    declared: Any
+    data: Callable[..., Any] | None = None
+    seed: int = 0
+
+    kind: ClassVar[str]
+
+    @property
+    def subject(self) -> str:
+        """The kind and the class."""
+        return f"{self.kind} {self.declared_class.__name__}"
+
+    @property
+    def declared_class(self) -> type:
+        """The class of what was handed in, a class or an instance of one."""
+        return self.declared if inspect.isclass(self.declared) else type(self.declared)
 
     def make(self) -> Any:
         """Return a new, unfitted object."""
+        from sklearn.base import clone
 
-
-def class_under_test(declared: Any) -> type:
-    """Return the class of what was handed in, a class or an instance of one."""
-    return declared if inspect.isclass(declared) else type(declared)
+        return self.declared() if inspect.isclass(self.declared) else clone(self.declared)
 
 
 def constructor_parameters(cls: type) -> list[inspect.Parameter]:
