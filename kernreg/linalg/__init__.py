@@ -5,7 +5,7 @@
     landmarks/  some samples that stand for all: which, Nyström features, systems on them, the asymmetric Nyström method
     spectra/    a few eigenpairs or singular triplets of a matrix in any form
 
-May import: what is above it in docs/architecture.md. Solvers are short because this package is not.
+May import: the layers below it in docs/architecture.md. Solvers are short because this package is not.
 """
 
 from kernreg.linalg.exact.block_solve import solve_block, solve_block_or_spectrum
