@@ -93,7 +93,7 @@ class _AsKLS(DualMachine):
 
     views = ("source", "target")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = "rbf",
         gamma: Any = 0.5,

@@ -169,7 +169,7 @@ class LSSVC(ClassifierMixin, _LSSVM, DualClassifier):
     rbf(sigma=3.0)
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = "rbf",
         gamma: Any = 1.0,
