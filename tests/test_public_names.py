@@ -69,6 +69,7 @@ SOLVERS = {
     "given_graph",
     "linear_svd",
     "neighbour_graph",
+    "require_symmetric",
     "smoothest",
     "tune",
     "two_kpca",

@@ -6,13 +6,14 @@
     tuning.py         tune: kernel parameters and γ by exact leave-one-out
     parameters.py     kernels inside estimators, γ, choices
     samples.py        tables, indices, pairs, weights
+    symmetry.py       refusing asymmetric kernels
     advice.py         warnings about a fit, which a search collects
 
-May import: everything up to linalg. An ensembler is found by name, through the registry.
+May import: the layers below it in docs/architecture.md. An ensembler is found by name, through the registry.
 
 For those who write solvers: `KernelParameters` is the base of an estimator with a parameter ``kernel``, `KernelLearner`
-of one that learns a kernel; `check_samples` and `check_choice` check what comes in; `neighbour_graph` and `given_graph`
-make a `NeighbourGraph`, `smoothest` finds its eigenvectors.
+of one that learns a kernel; `check_samples` and `check_choice` check what comes in, `require_symmetric` refuses
+asymmetric kernels; `neighbour_graph` and `given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors.
 """
 
 from kernreg.solvers.decompositions.biclustering import KernelBiclustering
@@ -29,6 +30,7 @@ from kernreg.solvers.kernel_learning.scg_osk import SCGOSK
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_samples
+from kernreg.solvers.symmetry import require_symmetric
 from kernreg.solvers.tuning import TuneResult, tune
 
 __all__ = [
@@ -53,6 +55,7 @@ __all__ = [
     "given_graph",
     "linear_svd",
     "neighbour_graph",
+    "require_symmetric",
     "smoothest",
     "tune",
     "two_kpca",

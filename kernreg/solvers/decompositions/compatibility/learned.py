@@ -93,7 +93,7 @@ class LearningProblem:
         α and β.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Kernel,
         X: np.ndarray,

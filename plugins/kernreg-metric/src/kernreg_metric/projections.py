@@ -140,7 +140,9 @@ def _compiled(function: Any) -> Any:
         return numba.njit(**options)(function)
 
 
-def _sweep_once(K, order, rows, columns, signs, multipliers, bounds, gamma, pending, weighted, factors, strip):
+def _sweep_once(  # noqa: PLR0913  compiled: it takes arrays, not a record of them
+    K, order, rows, columns, signs, multipliers, bounds, gamma, pending, weighted, factors, strip
+):
     """Project on every constraint once; return the largest relative change of a distance.
 
     K is the matrix plus ``pending diag(factors) pendingᵀ``, of which the first ``used`` columns count.
