@@ -40,7 +40,7 @@ class _TwoViews(DualPredictor):
 
     def __init__(
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         gamma: Any = 0.5,
         *,
         ensembler: Any = "average",
@@ -114,8 +114,9 @@ class AsKLSClassifier(ClassifierMixin, _TwoViews, DualClassifier):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         Any kernel, for example ``"sne(sigma=2.0)"``.
+        By default that of the chain around it, else ``rbf``.
     gamma : float, sequence of float or "loo"
         The regularisation constant γ; larger fits the data closer. Of a sequence (or of a grid fitted to the kernel
         matrix, ``"loo"``) the value with the best exact leave-one-out accuracy is taken, ties settled by squared error.
@@ -210,8 +211,9 @@ class AsKLSRegressor(RegressorMixin, _TwoViews, DualRegressor):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         Any kernel, for example ``"sne(sigma=2.0)"``.
+        By default that of the chain around it, else ``rbf``.
     gamma : float, sequence of float or "loo"
         The regularisation constant γ; of a sequence (or of a grid fitted to the kernel matrix, ``"loo"``) the value
         with the best exact leave-one-out R² is taken.

@@ -15,7 +15,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from kernreg.errors import AsymmetryError, DataError, ParameterError
-from kernreg.kernels import Kernel, as_kernel
+from kernreg.kernels import Kernel
 from kernreg.linalg import SolveReport, asymmetry
 from kernreg.solvers.advice import advise
 from kernreg.solvers.dual.choosing import choose, leave_one_out
@@ -49,7 +49,7 @@ class DualSolver(KernelParameters):
 
     def __init__(
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         gamma: Any = 1.0,
         *,
         strategy: str = "auto",
@@ -95,7 +95,7 @@ class DualSolver(KernelParameters):
         check_choice("strategy", self.strategy, STRATEGIES)
         options = self._options()
         on_pole = self._pole_policy()
-        kernel = as_kernel(self.kernel)
+        kernel = self.resolve_kernel()
         X, y = self._check_data(X, y, kernel)
         X, y, weights = self._check_weights(X, y, sample_weight)
         problems = self._encode(y)

@@ -64,8 +64,9 @@ class LSSVC(ClassifierMixin, DualClassifier, _KreinMixin):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         A symmetric kernel, for example ``"rbf(sigma=2.0)"``; an asymmetric one is refused.
+        By default that of the chain around it, else ``rbf``.
     gamma : float, sequence of float or "loo"
         The regularisation constant γ; larger fits the data closer. Of a sequence (or of a grid fitted to the kernel
         matrix, ``"loo"``) the value with the best exact leave-one-out accuracy is taken, ties settled by squared error.
@@ -121,7 +122,7 @@ class LSSVC(ClassifierMixin, DualClassifier, _KreinMixin):
 
     def __init__(
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         gamma: Any = 1.0,
         *,
         multi_class: str = "one-vs-rest",
@@ -189,8 +190,9 @@ class LSSVR(RegressorMixin, DualRegressor, _KreinMixin):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         A symmetric kernel, for example ``"rbf(sigma=2.0)"``; an asymmetric one is refused.
+        By default that of the chain around it, else ``rbf``.
     gamma : float, sequence of float or "loo"
         The regularisation constant γ; larger fits the data closer. Of a sequence (or of a grid fitted to the kernel
         matrix, ``"loo"``) the value with the best exact leave-one-out R² is taken.
