@@ -12,7 +12,8 @@ from kernreg.registry.messages import close_matches
 from kernreg.registry.record import KINDS
 from kernreg.registry.registry import Registry
 
-_REGISTRIES = {kind: Registry(kind, group) for kind, group in KINDS.items()}
+_REGISTRIES: dict[str, Registry] = {}
+_REGISTRIES.update({kind: Registry(kind, group, _REGISTRIES) for kind, group in KINDS.items()})
 
 
 def get_registry(kind: str) -> Registry:

@@ -11,9 +11,18 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import result_dtype
 from kernreg.engine.budget import rows_within
-from kernreg.kernels.base import Kernel, as_kernel, refuse_foreign_estimator
-from kernreg.kernels.combinations.base import CombinedKernel, UnboundKernel, copied, with_form
-from kernreg.kernels.domains import value_key
+from kernreg.factory import make_kernel
+from kernreg.kernels.base import Kernel, refuse_foreign_estimator
+from kernreg.kernels.combinations.base import (
+    CombinedKernel,
+    UnboundKernel,
+    combination,
+    copied,
+    one_kernel,
+    squared_norms,
+    with_form,
+)
+from kernreg.kernels.domains import Parameter, choice, value_key
 from kernreg.kernels.samples import same_samples
 
 
@@ -43,7 +52,7 @@ class Symmetrized(UnboundKernel):
 
     def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
         made = BoundSymmetrized.__new__(BoundSymmetrized)
-        made._set(self, self._samples(learnt["reference"], "reference"), as_kernel(learnt["kernel"]))
+        made._set(self, self._samples(learnt["reference"], "reference"), make_kernel(learnt["kernel"]))
         return made
 
 
@@ -98,6 +107,11 @@ class BoundSymmetrized(CombinedKernel):
                     K[:, columns] = left @ self._factor(Z[columns]).T
         return copied(K, out)
 
+    def _diagonal(self, X: Any) -> np.ndarray:
+        if self.how == "mean":
+            return self.parts[0]._diagonal(X)
+        return squared_norms(self._factor, X, self._reference.shape[0]).astype(result_dtype(X, X), copy=False)
+
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         inner, R = self.parts[0], self._reference
         other = X if Z is None else Z
@@ -141,3 +155,8 @@ class BoundSymmetrized(CombinedKernel):
 
     def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
         return self._unbound, {"reference": self._reference, "kernel": self.parts[0]}
+
+
+symmetrize = combination(
+    "symmetrize", Symmetrized, one_kernel, Parameter("how", "mean", choice("mean", "left", "right"))
+)

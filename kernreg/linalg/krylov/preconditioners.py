@@ -22,7 +22,7 @@ from scipy import linalg
 from kernreg.engine.budget import rows_within
 from kernreg.kernels.base import Kernel
 from kernreg.linalg.krylov.centred_operator import CentredOperator
-from kernreg.linalg.landmarks.selection import anchored, choose_landmarks
+from kernreg.linalg.landmarks.selection import choose_landmarks
 
 _ROWS = 2048
 #: Estimates of eigenvalues are not exact: nearer to singular than this, relative to 1/γ, is not believed.
@@ -160,7 +160,7 @@ def _columns(
         picks = np.zeros((centred.size, len(chosen)))
         picks[chosen, np.arange(len(chosen))] = 1.0
         return centred.raw(picks, adjoint=transposed)
-    bound, other = anchored(kernel, X, Z), X if Z is None else Z
+    bound, other = kernel.anchored(X, Z), X if Z is None else Z
     return bound(X[chosen], other).T if transposed else bound(X, other[chosen])
 
 

@@ -93,11 +93,12 @@ def choose_landmarks(
     if method == "kmeans++":
         chosen = _plus_plus(kernel, X[pool], n_landmarks, rng)
     elif method == "entropy":
-        bound, Z = anchored(kernel, X, Z), X if Z is None else Z
+        bound, Z = kernel.anchored(X, Z), X if Z is None else Z
         chosen = _entropy(bound(X[pool], Z[pool]), n_landmarks, 10 * n_landmarks if max_swaps is None else max_swaps)
     else:
-        bound, Z = anchored(kernel, X, Z), X if Z is None else Z
-        scores = _leverage(bound, X[pool], Z[pool], min(len(pool), max(100, n_landmarks // 2)), rng)
+        other = None if Z is None else Z[pool]
+        pilots = min(len(pool), max(100, n_landmarks // 2))
+        scores = _leverage(kernel.anchored(X, Z), X[pool], other, pilots, rng)
         chosen = _weighted_choice(scores, n_landmarks, rng)
     return np.sort(pool[chosen])
 
@@ -156,11 +157,6 @@ def leverage_of_both(
         scores = _ridge_scores(block(looked_at, pools[1]).T, rank)
         columns = pools[1][_mixed_choice(scores, sizes[1] if last else pilots[1], rng)]
     return np.sort(rows), np.sort(columns)
-
-
-def anchored(kernel: Kernel, X: Any, Z: Any = None) -> Kernel:
-    """Return the kernel with the reference set that k(X, Z) takes, so that parts of K(X, Z) may be evaluated."""
-    return kernel._anchored(*kernel._sample_pair(X, Z))
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -234,7 +230,7 @@ def _entropy(K: np.ndarray, p: int, max_swaps: int) -> np.ndarray:
     return np.flatnonzero(inside)
 
 
-def _leverage(kernel: Kernel, X: Any, Z: Any, pilots: int, rng: np.random.Generator) -> np.ndarray:
+def _leverage(kernel: Kernel, X: Any, Z: Any | None, pilots: int, rng: np.random.Generator) -> np.ndarray:
     """Return approximate ridge leverage scores of the rows, from Nyström features Φ of uniform pilots.
 
     φᵢᵀ(ΦᵀΦ + λI)⁻¹φᵢ, plus what the features miss of k(xᵢ, xᵢ), over λ: else samples unlike every pilot would count for
@@ -243,8 +239,10 @@ def _leverage(kernel: Kernel, X: Any, Z: Any, pilots: int, rng: np.random.Genera
     part).
     """
     chosen = np.sort(rng.choice(X.shape[0], pilots, replace=False))
-    W = np.asarray(kernel(X[chosen], Z[chosen]), dtype=np.float64)
-    if kernel.symmetric:
+    symmetric = kernel.symmetric and Z is None  # between two sample sets K is not, whatever the kernel
+    landmarks = (X if Z is None else Z)[chosen]
+    W = np.asarray(kernel(X[chosen], landmarks), dtype=np.float64)
+    if symmetric:
         values, vectors = linalg.eigh(W)
     else:
         _, values, right = linalg.svd(W)
@@ -258,20 +256,21 @@ def _leverage(kernel: Kernel, X: Any, Z: Any, pilots: int, rng: np.random.Genera
         features = block @ T
         return features.T @ features
 
-    eigenvalues, rotation = linalg.eigh(kernel.map_rows(X, Z[chosen], gram, "add"))
+    eigenvalues, rotation = linalg.eigh(kernel.map_rows(X, landmarks, gram, "add"))
     eigenvalues = np.maximum(eigenvalues, 0.0)
     ridge = max(float(np.median(eigenvalues)), 1e-12 * float(eigenvalues.max()))
     H = rotation / np.sqrt(eigenvalues + ridge)
+    own = kernel.diagonal(X) if symmetric else np.zeros(0)
 
     def score(rows: slice, block: np.ndarray) -> np.ndarray:
         features = block @ T
         found = ((features @ H) ** 2).sum(axis=1)
-        if kernel.symmetric:
-            missed = _diagonal(kernel, X[rows], Z[rows]) - (features * features) @ signs
+        if symmetric:
+            missed = own[rows] - (features * features) @ signs
             found = found + np.abs(missed) / ridge
         return np.minimum(found, 1.0)
 
-    return kernel.map_rows(X, Z[chosen], score)
+    return kernel.map_rows(X, landmarks, score)
 
 
 def _ridge_scores(B: np.ndarray, rank: int) -> np.ndarray:
@@ -291,12 +290,6 @@ def _mixed_choice(scores: np.ndarray, p: int, rng: np.random.Generator) -> np.nd
     share = scores / total if total > 0.0 else np.zeros(len(scores))
     probabilities = 0.9 * share + (1.0 - 0.9 * float(share.sum())) / len(scores)
     return rng.choice(len(scores), p, replace=False, p=probabilities / probabilities.sum())
-
-
-def _diagonal(kernel: Kernel, X: Any, Z: Any, step: int = 64) -> np.ndarray:
-    """Return k(xᵢ, zᵢ), by way of small blocks: kernels have no cheaper way to say it."""
-    starts = range(0, X.shape[0], step)
-    return np.concatenate([kernel(X[i : i + step], Z[i : i + step]).diagonal() for i in starts])
 
 
 def _weighted_choice(scores: np.ndarray, p: int, rng: np.random.Generator) -> np.ndarray:

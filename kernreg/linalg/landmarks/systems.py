@@ -36,7 +36,7 @@ from kernreg.kernels.base import Kernel
 from kernreg.linalg.exact.report import SolveReport, relative
 from kernreg.linalg.krylov.centred_operator import check_system
 from kernreg.linalg.landmarks.features import Features, Moments, asymmetric_features, symmetric_features
-from kernreg.linalg.landmarks.selection import anchored, choose_landmarks
+from kernreg.linalg.landmarks.selection import choose_landmarks
 
 _DEFAULT_LANDMARKS = 500
 _EPS = float(np.finfo(np.float64).eps)
@@ -236,7 +236,7 @@ class SymmetricLowRank(LowRankProblem):
     def __init__(self, kernel: Kernel, X: Any, Y: np.ndarray, *, definite: bool | None = None, **settings: Any):
         super().__init__(kernel, X, Y, **settings)
         self._definite = bool(kernel.definite if definite is None else definite)
-        self._features = symmetric_features(anchored(kernel, X), X, self.indices, self._definite)
+        self._features = symmetric_features(kernel.anchored(X), X, self.indices, self._definite)
         self._sums = self._moments(self._features)
 
     @property
@@ -268,7 +268,7 @@ class BlockLowRank(LowRankProblem):
 
     def __init__(self, kernel: Kernel, X: Any, Y: np.ndarray, *, Z: Any = None, **settings: Any):
         super().__init__(kernel, X, Y, Z=Z, **settings)
-        self._source, self._target = asymmetric_features(anchored(kernel, X, Z), X, X if Z is None else Z, self.indices)
+        self._source, self._target = asymmetric_features(kernel.anchored(X, Z), X, X if Z is None else Z, self.indices)
         self._sums = self._moments(self._source), self._moments(self._target)
 
     @property

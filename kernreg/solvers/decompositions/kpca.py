@@ -32,9 +32,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from kernreg.config import memory_budget
-from kernreg.engine.products import GROUPS, PARTIAL_BYTES
 from kernreg.errors import DataError, ParameterError
-from kernreg.kernels import as_kernel
 from kernreg.linalg.spectra.basis import peak_signs
 from kernreg.linalg.spectra.partial import ORDERS, PartialReport
 from kernreg.linalg.spectra.products import NotFiniteError
@@ -55,9 +53,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         A symmetric kernel, definite or not, for example ``"rbf(sigma=2.0)"`` or ``"tl1(rho=3.0)"``; an asymmetric one
         is refused.
+        By default that of the chain around it, else ``rbf``.
     n_components : int, optional
         How many components, at most as many as samples; by default all with an eigenvalue that is not zero.
     order : {"magnitude", "value"}
@@ -122,7 +121,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
 
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         n_components: int | None = None,
         *,
         order: str = "magnitude",
@@ -169,7 +168,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         """Return the scores of the samples kept, and whether these are all."""
         check_choice("order", self.order, ORDERS)
         check_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
-        kernel = as_kernel(self.kernel)
+        kernel = self.resolve_kernel()
         if isinstance(X, tuple) and len(X) == 2 and np.ndim(X[0]) >= 1:
             raise DataError("X is a pair; KernelPCA takes one set of samples. For two of them use 'ksvd'")
         X = check_samples(self, X, kernel, reset=True)
@@ -198,7 +197,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
             "overwrite": True,
         }
         if solver == "operator":
-            options["block"] = _cheap_block(m, k)
+            options["block"] = _cheap_block(self.kernel_.mirrored_columns(m), k)
         try:
             with shown(f"kpca of {m} samples") as callback:
                 found = principal_components(K, k, weights, callback=callback, **options)
@@ -336,7 +335,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         return tags
 
 
-def _cheap_block(m: int, k: int) -> int | None:
-    """Return the widest block whose product costs half: the engine mirrors blocks of K while partial sums are small."""
-    widest = PARTIAL_BYTES // (8 * GROUPS * m)
+def _cheap_block(widest: int, k: int) -> int | None:
+    """Return the widest block whose product costs half, where that is about as wide as k components need."""
     return widest if k <= widest < k + max(6, k // 4) else None

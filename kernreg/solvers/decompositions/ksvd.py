@@ -23,7 +23,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernreg.errors import ParameterError
-from kernreg.kernels import Kernel, as_kernel
+from kernreg.kernels import Kernel
 from kernreg.solvers.decompositions.compatibility.heads import HEADS, targets
 from kernreg.solvers.decompositions.compatibility.learned import learn_compatibility
 from kernreg.solvers.decompositions.compatibility.maps import COMPATIBILITIES, Compatibility
@@ -51,8 +51,9 @@ class KernelSVD(TwoSided):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         Any kernel, for example ``"sne(sigma=2.0)"``.
+        By default that of the chain around it, else ``rbf``.
     n_components : int or None
         How many triplets; None for all min(n, m).
     compatibility : {None, "a0", "a1", "a2", "a3", "identity"}
@@ -115,7 +116,7 @@ class KernelSVD(TwoSided):
 
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         n_components: Any = 2,
         *,
         compatibility: str | None = None,
@@ -157,7 +158,7 @@ class KernelSVD(TwoSided):
         y : array-like of shape (n,) or (n, outputs), optional
             Targets of the left samples, for ``compatibility="a3"``; otherwise not used.
         """
-        kernel = as_kernel(self.kernel)
+        kernel = self.resolve_kernel()
         self._check_parameters(kernel)
         left, right = self._sample_sets(X, kernel)
         r = self._count(left, right)

@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernreg.common.progress import progress
 from kernreg.errors import ParameterError
-from kernreg.kernels import Kernel, as_kernel
+from kernreg.kernels import Kernel
 from kernreg.linalg.landmarks.nystrom import nystrom_triplets
 from kernreg.linalg.landmarks.sampled_matrix import NORMALIZERS, SectionedMatrix, check_methods
 from kernreg.linalg.landmarks.selection import generator
@@ -50,8 +50,9 @@ class AsymmetricNystroem(TwoSided):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         Any kernel, for example ``"sne(sigma=2.0)"``.
+        By default that of the chain around it, else ``rbf``.
     n_components : int
         How many triplets, r.
     n_landmarks : int, tuple of two, or None
@@ -119,7 +120,7 @@ class AsymmetricNystroem(TwoSided):
 
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         n_components: int = 2,
         *,
         n_landmarks: Any = None,
@@ -157,7 +158,7 @@ class AsymmetricNystroem(TwoSided):
             One sample set, a data matrix, or two sample sets, as `KernelSVD` takes them.
         y : ignored
         """
-        kernel = as_kernel(self.kernel)
+        kernel = self.resolve_kernel()
         self._check_parameters(kernel)
         left, right = self._sample_sets(X, kernel)
         r = self._count(left, right)

@@ -18,7 +18,8 @@ from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.threads import single_threaded_blas
 from kernreg.errors import DataError
-from kernreg.kernels import Kernel, as_kernel
+from kernreg.factory import make_kernel
+from kernreg.kernels import Kernel
 from kernreg.linalg.landmarks.selection import generator
 from kernreg.linalg.spectra.centred_pairs import TwoSidedOperator, centre_both_sides, without_mean
 from kernreg.linalg.spectra.partial import PartialReport, eigenpairs, singular_triplets
@@ -224,7 +225,7 @@ def two_kpca(kernel: Any, X: Any, Z: Any = None, n_components: int = 2, *, cente
     >>> two_kpca("linear", A, np.eye(2), 2, center=False).values.round(6).tolist()
     [6.324555, 3.162278]
     """
-    kernel = as_kernel(kernel)
+    kernel = make_kernel(kernel)
     operator = kernel.operator(X, Z)
     A = TwoSidedOperator(operator) if center else operator
     left, U, _ = eigenpairs(A @ A.T, n_components, order="value")

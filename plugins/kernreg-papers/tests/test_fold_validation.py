@@ -42,8 +42,29 @@ def test_a_pole_is_told():
     pole = -1.0 / np.linalg.eigvalsh(K)[0]
     Y = targets([0, 1, 0, 1, 0, 1])
     folds = [np.array([0, 1]), np.array([2, 3]), np.array([4, 5])]
-    _, excluded = out_of_fold(K, Y, np.array([0.1, pole]), folds, symmetric=True)
+    decisions, excluded = out_of_fold(K, Y, np.array([0.1, pole]), folds, symmetric=True)
     assert excluded.tolist() == [False, True]
+    assert np.isnan(decisions).all(axis=(1, 2)).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_pole_of_the_rest_alone_leaves_no_decision_of_its_fold(symmetric):
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        m = [12, 30, 60][seed % 3]
+        K = rng.normal(size=(m, m))
+        K = (K + K.T) / 2.0 if symmetric else K
+        y = np.arange(m) % 2
+        folds = make_folds(y, 5, seed)
+        rest = np.setdiff1d(np.arange(m), folds[0])
+        J = np.eye(len(rest)) - 1.0 / len(rest)
+        centred = J @ K[np.ix_(rest, rest)] @ J
+        poles = -np.linalg.eigvalsh(centred) if symmetric else np.linalg.svd(centred, compute_uv=False)
+        kappa = np.sort(poles[poles > 1e-3])[len(rest) // 4]
+        decisions, excluded = out_of_fold(K, targets(y), 1.0 / np.array([kappa]), folds, symmetric=symmetric)
+        assert not excluded.any()
+        assert np.isnan(decisions[0, folds[0]]).all()
+        assert np.isfinite(decisions[0, rest]).all()
 
 
 def test_folds_hold_every_sample_once_and_no_more_than_the_smallest_class_allows():

@@ -7,6 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from kernreg.errors import ParameterError
+from kernreg.jit import exp
+from kernreg.kernels import kernel
 from kernreg.kernels.builtin import rbf, sne, tl1
 from kernreg.kernels.indexed import precomputed
 from kernreg.linalg.landmarks.selection import METHODS, choose_landmarks
@@ -146,3 +148,18 @@ def test_errors_say_what_is_accepted(samples, arguments, message):
 def test_random_state_of_scikit_learn(samples):
     first, second = (choose_landmarks(KERNEL, samples, 9, random_state=np.random.RandomState(3)) for _ in range(2))
     assert np.array_equal(first, second)
+
+
+def test_leverage_between_two_sample_sets_takes_no_kernel_for_symmetric(samples):
+    # K(X, Z) of a symmetric kernel is not symmetric: the scores are those of the same function, not declared so.
+    @kernel(of="sqeuclidean", symmetric=False)
+    def undeclared(d2, sigma=1.0):
+        """exp(-|x - y|² / sigma²)."""
+        return exp(-d2 / sigma / sigma)
+
+    Z = samples[::-1] + 0.5
+    chosen, same = (
+        choose_landmarks(k, samples, 30, "leverage", Z=Z, random_state=0)
+        for k in (rbf(sigma=2.0), undeclared(sigma=2.0))
+    )
+    assert np.array_equal(chosen, same)

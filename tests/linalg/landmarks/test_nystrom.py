@@ -8,10 +8,11 @@ import pytest
 import scipy.sparse as sp
 
 import kernreg as kr
+from kernreg.engine.normalizers import normalizers_over
 from kernreg.errors import DataError, ParameterError
 from kernreg.linalg.landmarks.nystrom import _estimate, change, nystrom_triplets
 from kernreg.linalg.landmarks.sampled_matrix import SectionedMatrix, check_methods
-from kernreg.linalg.landmarks.sections import normalizers_over, quadrature
+from kernreg.linalg.landmarks.sections import quadrature
 from kernreg.linalg.landmarks.selection import leverage_of_both
 
 RNG = np.random.default_rng(11)

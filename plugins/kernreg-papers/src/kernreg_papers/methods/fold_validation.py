@@ -13,12 +13,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import linalg
+from scipy.linalg import lapack
 from sklearn.model_selection import StratifiedKFold
 
 from kernreg.linalg import BlockSpectrum, SymmetricSpectrum, centre
 
 Folds = Sequence[np.ndarray]
+
+#: A reciprocal condition below this leaves hardly any digit of residuals: rounding makes such of an exact pole.
+_SINGULAR = 1e-12
 
 
 def make_folds(y: Any, count: int, seed: int) -> list[np.ndarray]:
@@ -52,6 +55,7 @@ def out_of_fold(
     Returns
     -------
     decisions : ndarray of shape (G, m, C)
+        Not a number where γ is left out, and for a fold whose rest has a pole at this γ.
     excluded : ndarray of shape (G,)
 
     Examples
@@ -64,37 +68,43 @@ def out_of_fold(
     """
     centred = centre(K)
     T = centred.targets(Y)
-    decisions = np.empty((len(gammas), *Y.shape))
+    decisions = np.full((len(gammas), *Y.shape), np.nan)
     if symmetric:
         spectrum = SymmetricSpectrum(centred)
+        beyond = 1.0 / gammas + spectrum.values.min(initial=0.0) <= 0.0
+        excluded = spectrum.poles(gammas) | (beyond & definite)
         z = spectrum.solve(T, gammas)
-        for g, f in enumerate((1.0 / (spectrum.values[:, None] + 1.0 / gammas)).T):
+        for g in np.flatnonzero(~excluded):
+            f = 1.0 / (spectrum.values + 1.0 / gammas[g])
             for fold in folds:
                 V = spectrum.vectors[fold]
-                decisions[g, fold] = Y[fold] - _solve((V * f) @ V.T, z[g, fold])
-        beyond = 1.0 / gammas + spectrum.values.min(initial=0.0) <= 0.0
-        return decisions, spectrum.poles(gammas) | (beyond & definite)
+                decisions[g, fold] = Y[fold] - _residuals((V * f) @ V.T, z[g, fold])
+        return decisions, excluded
     block = BlockSpectrum(centred)
+    excluded = block.poles(gammas)
     a, c = block.solve(T, gammas)
-    for g, kappa in enumerate(1.0 / gammas):
-        with np.errstate(divide="ignore", invalid="ignore"):  # a pole, which is left out below
-            plus, minus = 1.0 / (kappa + block.values), 1.0 / (kappa - block.values)
-            same, cross = 0.5 * (plus + minus), 0.5 * (plus - minus)
+    for g in np.flatnonzero(~excluded):
+        plus, minus = 1.0 / (1.0 / gammas[g] + block.values), 1.0 / (1.0 / gammas[g] - block.values)
+        same, cross = 0.5 * (plus + minus), 0.5 * (plus - minus)
         for fold in folds:
             U, V = block.left[fold], block.right[fold]
             across = (U * cross) @ V.T
             G = np.block([[(U * same) @ U.T, across], [across.T, (V * same) @ V.T]])
-            e = _solve(G, np.concatenate([a[g, fold], c[g, fold]]))
+            e = _residuals(G, np.concatenate([a[g, fold], c[g, fold]]))
             decisions[g, fold] = Y[fold] - 0.5 * (e[: len(fold)] + e[len(fold) :])
-    return decisions, block.poles(gammas)
+    return decisions, excluded
 
 
-def _solve(G: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Solve for residuals; not a number where the system without the fold has a pole."""
-    try:
-        return np.asarray(linalg.solve(G, z, assume_a="sym", check_finite=True))
-    except (np.linalg.LinAlgError, ValueError):
+def _residuals(G: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Solve G e = z; not a number where G may as well be singular: the system without the fold has a pole.
+
+    `scipy.linalg.solve` raises, warns or returns noise there, as the last bits will have it, which differ among CPUs.
+    """
+    factor, pivots, _ = lapack.dsytrf(G, lower=1, lwork=64 * len(G))  # in blocks of 64 columns
+    reciprocal, _ = lapack.dsycon(factor, pivots, np.linalg.norm(G, 1), lower=1)  # 0 where a pivot vanishes
+    if not reciprocal > _SINGULAR:
         return np.full_like(z, np.nan)
+    return np.asarray(lapack.dsytrs(factor, pivots, z, lower=1)[0])
 
 
 def targets(y: Any) -> np.ndarray:
