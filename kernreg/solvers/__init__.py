@@ -6,6 +6,7 @@
     tuning.py         tune: kernel parameters and γ by exact leave-one-out
     parameters.py     kernels inside estimators, γ, choices
     samples.py        tables, indices, pairs, weights
+    symmetry.py       refusing asymmetric kernels
     advice.py         warnings about a fit, which a search collects
 
 May import: everything up to linalg. An ensembler is found by name, through the registry.

@@ -87,6 +87,17 @@ def check_weights(sample_weight: Any, m: int) -> np.ndarray:
     return weights
 
 
+def without_zero_weights(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray | None]:
+    """Return samples, targets (or None) and checked weights: samples of zero weight left out, unit weights as None."""
+    if sample_weight is None:
+        return X, y, None
+    weights = check_weights(sample_weight, X.shape[0] if y is None else len(y))
+    if np.any(weights == 0):
+        kept = np.flatnonzero(weights)
+        X, y, weights = take(X, kept), None if y is None else y[kept], weights[kept]
+    return X, y, None if np.all(weights == 1.0) else weights
+
+
 def check_fitted(estimator: Any) -> None:
     """Raise NotFittedError unless the estimator has been fitted."""
     check_is_fitted(estimator, "dual_coef_")

@@ -20,6 +20,9 @@ from kernreg.errors import DataError
 _ROWS = 256  # rows handled at once where a pass over the matrix needs temporaries
 _CACHED_ROWS = 16
 
+#: Values of `asymmetry` that rounding leaves in the matrix of a symmetric kernel, by the type of its entries.
+SYMMETRY_TOLERANCE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
+
 
 @dataclass(frozen=True)
 class CentredKernel:

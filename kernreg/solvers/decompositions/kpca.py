@@ -40,15 +40,10 @@ from kernreg.linalg.spectra.partial import ORDERS, PartialReport
 from kernreg.linalg.spectra.products import NotFiniteError
 from kernreg.solvers.decompositions.preimages import default_kernel, require_invertible, way_back
 from kernreg.solvers.decompositions.principal import Components, principal_components
-from kernreg.solvers.decompositions.shared import (
-    refuse_asymmetry,
-    refuse_asymmetry_of_some,
-    shown,
-    weighted,
-    where_not_finite,
-)
+from kernreg.solvers.decompositions.shared import shown, where_not_finite
 from kernreg.solvers.parameters import KernelParameters, check_choice
-from kernreg.solvers.samples import check_fitted, check_samples, input_kind
+from kernreg.solvers.samples import check_fitted, check_samples, input_kind, without_zero_weights
+from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some
 
 EIGEN_SOLVERS = ("auto", "dense", "krylov", "arpack", "lobpcg", "randomized", "operator")
 
@@ -180,7 +175,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         X = check_samples(self, X, kernel, reset=True)
         if self.fit_inverse_transform:
             require_invertible(X, kernel, self.alpha)
-        kept, weights = weighted(X, sample_weight)
+        kept, _, weights = without_zero_weights(X, None, sample_weight)
         self.kernel_, self.X_fit_ = kernel.bind(kept), kept
         scores = self._keep(self._decompose(weights), weights)
         self.__dict__.pop("inverse_", None)
@@ -236,16 +231,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
             if sp.issparse(X) or input_kind(kernel) == "index":
                 operator = kernel.operator(X)
                 if getattr(operator, "form", "") in ("separable", "held"):  # products cost what is stored, not m²
-                    refuse_asymmetry_of_some(kernel, X, "KernelPCA")
+                    require_symmetric_on_some(kernel, X, who="KernelPCA", instead="ksvd")
                     return "operator", operator, "products with sparse data"
             if 8 * m * m > memory_budget() // 2:
                 solver, note = "operator", "the kernel matrix would not fit in half of the memory budget"
         if solver == "operator":
-            refuse_asymmetry_of_some(kernel, X, "KernelPCA")
+            require_symmetric_on_some(kernel, X, who="KernelPCA", instead="ksvd")
             return solver, kernel.operator(X), note
         K = kernel(X)
-        if not kernel.symmetric:
-            refuse_asymmetry(kernel, K, "KernelPCA")
+        require_symmetric(kernel, K, who="KernelPCA", instead="ksvd")
         return solver, K, note
 
     def _keep(self, found: Components, weights: np.ndarray | None) -> np.ndarray:

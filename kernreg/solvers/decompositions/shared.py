@@ -1,4 +1,4 @@
-"""What decompositions of a kernel matrix share: weights, refusing asymmetry, progress, saying where a kernel fails."""
+"""What decompositions of a kernel matrix share: progress, and saying where a kernel fails."""
 
 from __future__ import annotations
 
@@ -9,44 +9,8 @@ from typing import Any
 import numpy as np
 
 from kernreg.common.progress import progress
-from kernreg.errors import AsymmetryError, DataError
+from kernreg.errors import DataError
 from kernreg.kernels import Kernel
-from kernreg.linalg.exact.centring import asymmetry
-from kernreg.solvers.samples import check_weights, take
-
-_LOOKED_AT = 500  # samples among which asymmetry is looked for where the matrix is never seen
-_SYMMETRY_TOLERANCE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
-
-
-def weighted(X: Any, sample_weight: Any) -> tuple[Any, np.ndarray | None]:
-    """Return samples and weights: those of zero weight left out, unit weights None."""
-    if sample_weight is None:
-        return X, None
-    weights = check_weights(sample_weight, X.shape[0])
-    if np.any(weights == 0):
-        kept = np.flatnonzero(weights)
-        X, weights = take(X, kept), weights[kept]
-    return X, None if np.all(weights == 1.0) else weights
-
-
-def refuse_asymmetry(kernel: Kernel, K: np.ndarray, who: str) -> None:
-    """Raise AsymmetryError where a kernel matrix is not symmetric, and name the solver to use instead."""
-    gap = asymmetry(K)
-    if gap > _SYMMETRY_TOLERANCE[K.dtype]:
-        raise AsymmetryError(
-            f"the kernel {kernel.name!r} is asymmetric on these samples (max |K - Kᵀ| is {gap:.3g} of max |K|), and "
-            f"{who} requires a symmetric one. Use 'ksvd', which is made for asymmetric kernels, or say how to make it "
-            "symmetric: kernreg.kernels.symmetrize(kernel, …)"
-        )
-
-
-def refuse_asymmetry_of_some(kernel: Kernel, X: Any, who: str) -> None:
-    """The same among some of the samples, where the whole matrix is never seen."""
-    if kernel.symmetric:
-        return
-    m = X.shape[0]
-    some = take(X, np.sort(np.random.default_rng(0).choice(m, min(m, _LOOKED_AT), replace=False)))
-    refuse_asymmetry(kernel, kernel(some, some), who)
 
 
 @contextmanager

@@ -25,11 +25,10 @@ from sklearn.utils.validation import validate_data
 from kernreg.common.progress import progress
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
-from kernreg.errors import AsymmetryError, DataError, ParameterError
+from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import Kernel, as_kernel
 from kernreg.kernels.combinations.learned import corrected, projected
 from kernreg.kernels.indexed import precomputed
-from kernreg.linalg.exact.centring import asymmetry
 from kernreg.linalg.landmarks.features import symmetric_features
 from kernreg.linalg.landmarks.selection import choose_landmarks
 from kernreg.solvers.dual.ls_svm import LSSVC
@@ -45,6 +44,7 @@ from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 from kernreg.solvers.parameters import KernelParameters, check_choice, check_gamma
 from kernreg.solvers.samples import check_samples, input_kind
+from kernreg.solvers.symmetry import require_symmetric
 
 #: The values of γ that ``gamma="loo"`` chooses from: the paper's.
 GAMMAS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -52,7 +52,6 @@ GAMMAS = (0.01, 0.1, 1.0, 10.0, 100.0)
 _MATRICES = 3  # of n × n numbers, held at once by an exact fit
 _DEFAULT_LANDMARKS = 500
 _INACCURATE = 1e-6  # a residual that is worth a warning
-_SYMMETRY = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
 @dataclass(frozen=True)
@@ -268,7 +267,7 @@ class _Exact:
         K = self.kernel(self.X)
         if not np.isfinite(K.sum()) and not np.isfinite(K).all():
             raise DataError(f"the kernel {self.kernel.name!r} is not finite on these samples; check its parameters")
-        _refuse_asymmetry(self.kernel, K)
+        require_symmetric(self.kernel, K, who="SCGLDK")
         return np.ascontiguousarray(K, dtype=np.float64)
 
     def _penalised(self, gamma: float) -> PenalisedKernel:
@@ -301,7 +300,7 @@ class _LowRank:
     def __init__(self, kernel: Kernel, X: Any, side: SideInformation, chosen: np.ndarray):
         self.kernel, self.X, self.side, self.chosen = kernel, X, side, chosen
         if not kernel.symmetric:
-            _refuse_asymmetry(kernel, kernel(X[chosen]))
+            require_symmetric(kernel, kernel(X[chosen]), who="SCGLDK")
         self.features = symmetric_features(kernel, X, chosen, definite=bool(kernel.definite))
         if np.any(self.features.signs < 0):
             raise DataError(
@@ -332,12 +331,3 @@ class _LowRank:
             note=note,
         )
         return kernel, report
-
-
-def _refuse_asymmetry(kernel: Kernel, K: np.ndarray) -> None:
-    gap = 0.0 if kernel.symmetric else asymmetry(K)
-    if gap > _SYMMETRY[K.dtype]:
-        raise AsymmetryError(
-            f"the kernel {kernel.name!r} is asymmetric on these samples (max |K - Kᵀ| is {gap:.3g} of max |K|), and "
-            "SCGLDK requires a symmetric one. Say how to make it symmetric: kernreg.kernels.symmetrize(kernel, …)"
-        )

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from kernreg.errors import AsymmetryError, DataError, ParameterError
+from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import Kernel, as_kernel
 from kernreg.solvers import KernelLearner, KernelParameters, LabelInformation, check_samples
+from kernreg.solvers.symmetry import require_symmetric
 from kernreg_metric.report import LearningReport
 
-_SYMMETRY = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 _NEGATIVE = 1e-8  # eigenvalues below this fraction of the largest are more than rounding
 
 
@@ -52,14 +52,7 @@ class FromKernel(Learner, KernelParameters):
         K = kernel(X)
         if not np.isfinite(K).all():
             raise DataError(f"the kernel {kernel.name!r} is not finite on these samples; check its parameters")
-        if not kernel.symmetric:
-            gap = np.abs(K - K.T).max() / max(np.abs(K).max(), np.finfo(np.float64).tiny)
-            if gap > _SYMMETRY[K.dtype]:
-                raise AsymmetryError(
-                    f"the kernel {kernel.name!r} is asymmetric on these samples (max |K - Kᵀ| is {gap:.3g} of max |K|) "
-                    f"and {type(self).__name__} requires a symmetric one. Say how to make it symmetric: "
-                    "kernreg.kernels.symmetrize(kernel, …)"
-                )
+        require_symmetric(kernel, K, who=type(self).__name__)
         K = np.array(K, dtype=np.float64)
         if kernel.definite is not True:
             lowest, highest = np.linalg.eigvalsh(K)[[0, -1]]

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.errors import AsymmetryError, DataError
-
-_ROUNDING = 1e-10  # asymmetry, relative to the largest entry, that is rounding and no more
+from kernreg.linalg.exact.centring import SYMMETRY_TOLERANCE, asymmetry
 
 
 def square_matrix(K: Any, name: str) -> np.ndarray:
@@ -40,10 +39,10 @@ def matrix_pair(K: Any, L: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def require_symmetry(K: np.ndarray, name: str, instead: str) -> None:
     """Raise AsymmetryError for a matrix that is not its own transpose; ``instead`` says what to do."""
-    gap, largest = np.abs(K - K.T).max(), np.abs(K).max()
-    if gap > _ROUNDING * largest:
+    gap = asymmetry(K)
+    if gap > SYMMETRY_TOLERANCE[K.dtype]:
         raise AsymmetryError(
-            f"{name} is asymmetric (max |{name} - {name}ᵀ| is {gap / largest:.3g} of its largest entry). {instead}"
+            f"{name} is asymmetric (max |{name} - {name}ᵀ| is {gap:.3g} of its largest entry). {instead}"
         )
 
 
