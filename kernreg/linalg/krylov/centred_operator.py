@@ -5,12 +5,10 @@ The matrix-free counterpart of `CentredKernel`; the same weights, the same borde
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError
 
 
 class CentredOperator:
@@ -81,21 +79,5 @@ class CentredOperator:
 
     def raw(self, V: np.ndarray, *, adjoint: bool = False) -> np.ndarray:
         """Return K V or Kᵀ V, in float64."""
-        found = self.operator.rmatmat(V) if adjoint else self.operator.matmat(V)
-        return np.asarray(found, dtype=np.float64)
-
-
-def check_system(m: int, Y: Any, gamma: float, weights: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return targets as columns and weights as an array, checked."""
-    if not (np.isfinite(gamma) and gamma > 0):
-        raise ParameterError(f"gamma={gamma!r}; a finite number above zero is accepted")
-    Y = np.asarray(Y, dtype=np.float64)
-    if Y.ndim not in (1, 2) or len(Y) != m:
-        raise DataError(f"targets have shape {Y.shape}; with {m} samples ({m},) or ({m}, outputs) is accepted")
-    if not np.isfinite(Y).all():
-        raise DataError("targets contain NaN or infinity")
-    if weights is not None:
-        weights = np.asarray(weights, dtype=np.float64)
-        if weights.shape != (m,) or not (np.isfinite(weights).all() and (weights > 0).all()):
-            raise DataError(f"weights must be {m} positive finite numbers; leave samples of weight zero out")
-    return Y.reshape(m, -1), weights
+        W = self.operator.rmatmat(V) if adjoint else self.operator.matmat(V)
+        return np.asarray(W, dtype=np.float64)

@@ -30,7 +30,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernreg.config import memory_budget
 from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.linalg.exact.centring import asymmetry
-from kernreg.linalg.landmarks.selection import generator
+from kernreg.linalg.randomness import generator
 from kernreg.linalg.spectra.arpack import arpack_eigenpairs, arpack_triplets, lobpcg_eigenpairs
 from kernreg.linalg.spectra.basis import peak_signs
 from kernreg.linalg.spectra.lanczos import Found, Settings, Watch, block_golub_kahan, block_lanczos

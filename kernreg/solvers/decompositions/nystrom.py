@@ -29,7 +29,7 @@ from kernreg.errors import ParameterError
 from kernreg.kernels import Kernel, as_kernel
 from kernreg.linalg.landmarks.nystrom import nystrom_triplets
 from kernreg.linalg.landmarks.sampled_matrix import NORMALIZERS, SectionedMatrix, check_methods
-from kernreg.linalg.landmarks.selection import generator
+from kernreg.linalg.randomness import generator
 from kernreg.linalg.spectra.partial import SINGULAR_METHODS
 from kernreg.solvers.decompositions.compatibility.maps import COMPATIBILITIES
 from kernreg.solvers.decompositions.triplets import kernel_dtype

@@ -19,7 +19,7 @@ from kernreg.engine.arrays import is_sparse
 from kernreg.engine.threads import single_threaded_blas
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel, as_kernel
-from kernreg.linalg.landmarks.selection import generator
+from kernreg.linalg.randomness import generator
 from kernreg.linalg.spectra.centred_pairs import TwoSidedOperator, centre_both_sides, without_mean
 from kernreg.linalg.spectra.partial import PartialReport, eigenpairs, singular_triplets
 from kernreg.linalg.spectra.products import NotFiniteError, is_finite

@@ -19,6 +19,7 @@ from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
 from kernreg.errors import ParameterError
 from kernreg.kernels import Kernel
+from kernreg.linalg.krylov.iterations import IterationSettings
 from kernreg.linalg.krylov.systems import solve_block_iterative, solve_symmetric_iterative
 from kernreg.linalg.landmarks.systems import BlockLowRank, LowRankProblem, SymmetricLowRank
 from kernreg.solvers.dual.systems import BlockSystem, DualSolution, SymmetricSystem, Views
@@ -99,20 +100,21 @@ def iterate(
 ) -> DualSolution:
     """Solve by a Krylov method, with a progress bar on a terminal."""
     with progress("iterations", options.max_iter) as report:
-        settings: dict[str, Any] = {
-            "weights": weights,
-            "tol": options.tol,
-            "max_iter": options.max_iter,
-            "rank": options.n_landmarks,
-            "landmarks": options.landmarks,
-            "random_state": options.random_state,
-            "callback": lambda iteration, ratio: report(iteration),
-        }
+        settings = IterationSettings(
+            tol=options.tol,
+            max_iter=options.max_iter,
+            rank=options.n_landmarks,
+            landmarks=options.landmarks,
+            random_state=options.random_state,
+            watch=lambda iteration, ratio: report(iteration),
+        )
         if symmetric:
-            A, b, found = solve_symmetric_iterative(kernel, X, Y, gamma, **settings)
+            A, b, found = solve_symmetric_iterative(kernel, X, Y, gamma, weights=weights, settings=settings)
             return DualSolution({"decision": A}, {"decision": b}, found)
         source, target = X if isinstance(X, tuple) else (X, None)
-        A, C, both, found = solve_block_iterative(kernel, source, Y, gamma, Z=target, **settings)
+        A, C, both, found = solve_block_iterative(
+            kernel, source, Y, gamma, Z=target, weights=weights, settings=settings
+        )
         return DualSolution({"source": C, "target": A}, {"source": both[0], "target": both[1]}, found)
 
 

@@ -10,7 +10,19 @@ import kernreg as kr
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.builtin import linear, rbf, sne, tl1
 from kernreg.kernels.indexed import precomputed
-from kernreg.linalg.landmarks.systems import solve_block_lowrank, solve_symmetric_lowrank
+from kernreg.linalg.landmarks.systems import BlockLowRank, SymmetricLowRank
+
+
+def solve_symmetric_lowrank(kernel, X, Y, gamma, *, loo=False, **settings):
+    problem = SymmetricLowRank(kernel, X, Y, **settings)
+    (view,), report = problem.at(gamma, loo=loo)
+    return problem.indices, view, report
+
+
+def solve_block_lowrank(kernel, X, Y, gamma, *, loo=False, **settings):
+    problem = BlockLowRank(kernel, X, Y, **settings)
+    views, report = problem.at(gamma, loo=loo)
+    return problem.indices, *views, report
 
 
 def textbook_symmetric(K, Y, gamma, weights=None):
