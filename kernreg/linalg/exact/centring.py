@@ -149,6 +149,12 @@ def centre(K: np.ndarray, weights: np.ndarray | None = None, *, overwrite: bool 
 
 def asymmetry(K: np.ndarray) -> float:
     """Return max |K - Kᵀ| / max |K| of a square matrix, block by block (0 for a matrix of zeros)."""
+    gap, largest = asymmetric_part(K)
+    return gap / largest if largest > 0.0 else 0.0
+
+
+def asymmetric_part(K: np.ndarray) -> tuple[float, float]:
+    """Return max |K - Kᵀ| and max |K| of a square matrix, block by block."""
     largest = gap = 0.0
     starts = range(0, len(K), _ROWS)
     for i in starts:
@@ -158,7 +164,7 @@ def asymmetry(K: np.ndarray) -> float:
             if j <= i:
                 columns = slice(j, j + _ROWS)
                 gap = max(gap, float(np.abs(K[rows, columns] - K[columns, rows].T).max(initial=0.0)))
-    return gap / largest if largest > 0.0 else 0.0
+    return gap, largest
 
 
 def mirror(M: np.ndarray, *, from_lower: bool) -> None:

@@ -27,7 +27,7 @@ OWN = {
     "solve-report": "kernreg.linalg.exact.report:SolveReport",
     "low-rank-report": "kernreg.linalg.landmarks.systems:LowRankReport",
     "iterative-report": "kernreg.linalg.krylov.systems:IterativeReport",
-    "partial-report": "kernreg.linalg.spectra.partial:PartialReport",
+    "partial-report": "kernreg.linalg.spectra.report:PartialReport",
     "section": "kernreg.linalg.landmarks.sections:Section",
     "exact-rows": "kernreg.linalg.landmarks.sections:ExactRows",
     "estimated-rows": "kernreg.linalg.landmarks.sections:EstimatedRows",

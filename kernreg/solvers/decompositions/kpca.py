@@ -36,8 +36,9 @@ from kernreg.engine.products import GROUPS, PARTIAL_BYTES
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import as_kernel
 from kernreg.linalg.spectra.basis import peak_signs
-from kernreg.linalg.spectra.partial import ORDERS, PartialReport
+from kernreg.linalg.spectra.partial import ORDERS, Hints
 from kernreg.linalg.spectra.products import NotFiniteError
+from kernreg.linalg.spectra.report import PartialReport
 from kernreg.solvers.decompositions.preimages import default_kernel, require_invertible, way_back
 from kernreg.solvers.decompositions.principal import Components, principal_components
 from kernreg.solvers.decompositions.shared import shown, where_not_finite
@@ -194,14 +195,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
             "tol": self.tol,
             "max_iter": self.max_iter,
             "random_state": self.random_state,
-            "definite": self.kernel_.definite is True,
-            "overwrite": True,
         }
-        if solver == "operator":
-            options["block"] = _cheap_block(m, k)
+        block = _cheap_block(m, k) if solver == "operator" else None
         try:
             with shown(f"kpca of {m} samples") as callback:
-                found = principal_components(K, k, weights, callback=callback, **options)
+                hints = Hints(self.kernel_.definite is True, overwrite=True, block=block, callback=callback)
+                found = principal_components(K, k, weights, hints=hints, **options)
         except NotFiniteError:
             raise where_not_finite(self.kernel_, self.X_fit_) from None
         report = found.report

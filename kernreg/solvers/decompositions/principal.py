@@ -13,8 +13,9 @@ import numpy as np
 from scipy import linalg
 
 from kernreg.linalg.exact.centring import centre
-from kernreg.linalg.spectra.partial import PartialReport, eigenpairs
+from kernreg.linalg.spectra.partial import eigenpairs
 from kernreg.linalg.spectra.products import NotFiniteError, Products, is_finite
+from kernreg.linalg.spectra.report import PartialReport
 
 
 class CentredProducts(Products):
@@ -124,7 +125,7 @@ def principal_components(K: Any, k: int, weights: np.ndarray | None = None, **op
     weights : ndarray of shape (m,), optional
         Positive sample weights.
     **options
-        As `eigenpairs` takes them; ``overwrite=True`` lets K itself be centred.
+        As `eigenpairs` takes them; a hint of ``overwrite=True`` lets K itself be centred.
 
     Examples
     --------

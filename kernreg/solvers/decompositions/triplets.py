@@ -21,8 +21,9 @@ from kernreg.errors import DataError
 from kernreg.kernels import Kernel, as_kernel
 from kernreg.linalg.randomness import generator
 from kernreg.linalg.spectra.centred_pairs import TwoSidedOperator, centre_both_sides, without_mean
-from kernreg.linalg.spectra.partial import PartialReport, eigenpairs, singular_triplets
+from kernreg.linalg.spectra.partial import eigenpairs, singular_triplets
 from kernreg.linalg.spectra.products import NotFiniteError, is_finite
+from kernreg.linalg.spectra.report import PartialReport
 from kernreg.solvers.decompositions.completeness import missed
 from kernreg.solvers.decompositions.shared import shown, where_not_finite
 from kernreg.solvers.samples import input_kind
