@@ -323,7 +323,8 @@ def _report(
     if not converged:
         warnings.warn(
             f"{method} stopped after {spectrum.iterations} iterations with a relative residual of "
-            f"{spectrum.residual:.2g}, and tol={settings.tol:.2g} was asked for. Raise max_iter or tol, or use 'dense' where memory allows",
+            f"{spectrum.residual:.2g}, and tol={settings.tol:.2g} was asked for. Raise max_iter or tol, or use 'dense' "
+            "where memory allows",
             ConvergenceWarning,
             stacklevel=3,
         )
