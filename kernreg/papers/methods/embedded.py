@@ -18,7 +18,7 @@ from kernreg.papers.methods.choosing import choosing_samples
 from kernreg.papers.methods.graph import walks
 from kernreg.papers.splitting import Split
 from kernreg.solvers import LSSVC, KernelPCA, KernelSVD, tune
-from kernreg.solvers.decompositions.triplets import linear_svd
+from kernreg.solvers.decompositions.centred_triplets import linear_svd
 
 #: Up to so many nodes matrices are dense.
 DENSE = 5000

@@ -129,9 +129,9 @@ def principal_components(K: Any, k: int, weights: np.ndarray | None = None, **op
 
     Examples
     --------
-    >>> found = principal_components(np.diag([1.0, 2.0, 3.0]), 1)
+    >>> components = principal_components(np.diag([1.0, 2.0, 3.0]), 1)
     >>> J = np.eye(3) - 1 / 3
-    >>> bool(np.isclose(found.values[0], np.linalg.eigvalsh(J @ np.diag([1.0, 2.0, 3.0]) @ J)[-1]))
+    >>> bool(np.isclose(components.values[0], np.linalg.eigvalsh(J @ np.diag([1.0, 2.0, 3.0]) @ J)[-1]))
     True
     """
     matrix = CentredProducts(K, weights)
