@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from kernreg.linalg.exact.centring import centre
+from kernreg.linalg.exact.centring import centre, weighted_border
 from kernreg.linalg.spectra.partial import eigenpairs
 from kernreg.linalg.spectra.products import NotFiniteError, Products, is_finite
 from kernreg.linalg.spectra.report import PartialReport
@@ -39,9 +39,7 @@ class CentredProducts(Products):
         super().__init__(K, symmetric=True, check=False)
         m = self.shape[0]
         self._weights = weights
-        self._root = None if weights is None else np.sqrt(np.asarray(weights, dtype=np.float64))
-        self.norm = float(np.sqrt(m)) if self._root is None else float(np.linalg.norm(self._root))
-        self.border = np.full(m, 1.0 / self.norm) if self._root is None else self._root / self.norm
+        self._root, self.border, self.norm = weighted_border(m, weights)
         self._crossing: np.ndarray | None = None
 
     @property
