@@ -143,6 +143,20 @@ def _limits(measured: list[Measured]) -> Iterable[str]:
         )
 
 
+def _growth(track: Measured, exponents: Measured, against: str, unit: float) -> dict[str, list[tuple[float, float]]]:
+    """Return a line for each series that grows with this: its points, and its exponent in its name."""
+    lines = {}
+    for name, series in SERIES.items():
+        power = exponents.at((repr(name),))
+        if AGAINST[series.against] != against or power is None:
+            continue
+        found = [track.at((repr(name), repr(i))) for i in range(len(series.sizes))]
+        points = [(float(s), v / unit) for s, v in zip(series.sizes, found, strict=True) if v is not None and v > 0]
+        if points:
+            lines[f"{series.work}: grows like size^{power:.2f}"] = points
+    return lines
+
+
 def _series(measured: list[Measured]) -> Iterable[str]:
     """Yield pictures of seconds and of memory, one for each thing that grows; each line with its exponent."""
     by_name = {each.name: each for each in measured}
@@ -153,17 +167,7 @@ def _series(measured: list[Measured]) -> Iterable[str]:
         if track not in by_name or exponents not in by_name:
             continue
         for against in dict.fromkeys(AGAINST.values()):
-            lines = {}
-            for name, series in SERIES.items():
-                if AGAINST[series.against] != against:
-                    continue
-                power = by_name[exponents].at((repr(name),))
-                found = [by_name[track].at((repr(name), repr(i))) for i in range(len(series.sizes))]
-                points = [
-                    (float(s), v / unit) for s, v in zip(series.sizes, found, strict=True) if v is not None and v > 0
-                ]
-                if points and power is not None:
-                    lines[f"{series.work}: grows like size^{power:.2f}"] = points
+            lines = _growth(by_name[track], by_name[exponents], against, unit)
             if lines:
                 yield svg.plot(lines, f"Growth with {against.removesuffix(', %')}", against, up)
     per_value = by_name.get("kernels.Growth.track_nanoseconds_per_value")

@@ -1,13 +1,17 @@
 """Settings of the documentation: Markdown pages, built to HTML by `make docs`."""
 
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # for layers.py
 
 project = "kernreg"
 author = "kernreg contributors"
 copyright = "kernreg contributors"
 release = version = installed_version("kernreg")
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "layers"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build"]
 nitpicky = True

@@ -39,7 +39,7 @@ def graph_from_edges(edges: Any, n_nodes: int | None = None, weights: Any = None
     table = table.reshape(0, 2).astype(np.intp) if table.size == 0 else table
     if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu":
         raise DataError(
-            f"edges has shape {table.shape} and type {table.dtype}; accepted are integers of shape (n_edges, 2), a "
+            f"edges has shape {table.shape} and dtype {table.dtype}; accepted are integers of shape (n_edges, 2), a "
             "source and a target in each row"
         )
     lowest, highest = int(table.min(initial=0)), int(table.max(initial=-1))

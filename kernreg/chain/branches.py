@@ -15,7 +15,7 @@ from kernreg.chain.passing import features_of, fit_step
 from kernreg.chain.steps import DECOMPOSER, PREDICTOR, TRANSFORMER, own_kernel, role_of, takes_kernel
 from kernreg.chain.views import left_out_views, views_of
 from kernreg.errors import ChainError
-from kernreg.solvers.dual.systems import Views
+from kernreg.solvers.views import Views
 
 
 def _gives_views(branches: Any) -> bool:

@@ -29,10 +29,9 @@ from kernreg.ensemblers.folds import out_of_fold, rows_of, two_samples
 from kernreg.ensemblers.views import predicted_codes
 from kernreg.errors import ChainError, DataError, ParameterError
 from kernreg.kernels.sharing import shared_matrices
-from kernreg.solvers.dual.merging import learns
-from kernreg.solvers.dual.systems import Views
 from kernreg.solvers.kernel_learning.partial_labels import label_codes
 from kernreg.solvers.parameters import KernelParameters, check_choice
+from kernreg.solvers.views import Views, learns
 
 LEARN_FROM = ("auto", "loo", "folds")
 AFTER_FEATURES = "linear"  # features already carry the kernel they were made with

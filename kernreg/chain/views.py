@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from kernreg.errors import ChainError
-from kernreg.solvers.dual.systems import Views
+from kernreg.solvers.views import Views
 
 _SMALLEST = 1e-15  # probability whose logarithm still counts
 

@@ -7,6 +7,8 @@
     installation/    commands about what is installed: list, info, doctor, check …
 
 A new command is a module with a click command named ``command``, and one line in `app.COMMANDS`.
+
+May import: the layers below it in docs/architecture.md.
 """
 
 from __future__ import annotations

@@ -13,15 +13,13 @@ from typing import Any
 import click
 import numpy as np
 
+from kernreg.cli.output import json_option as json_option  # beside the others, for commands that take several
 from kernreg.errors import DataError, ParameterError
 
 #: Words on the command line for the same thing everywhere.
 data_argument = click.argument("data", type=click.Path(path_type=Path))
-json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")
 kernel_option = click.option("--kernel", "-k", metavar="SPEC", help="A kernel, for example 'rbf(sigma=2.0)'.")
 seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Of whatever is random.")
-
-
 target_option = click.option("--target", "-t", metavar="COLUMN", help="The column that holds classes or values.")
 
 
@@ -89,10 +87,13 @@ def without_name_warnings() -> Iterator[None]:
         yield
 
 
-def remember_names(model: Any, names: Sequence[str] | None) -> None:
-    """Keep the names of the features in the model, as scikit-learn does for data frames."""
+def save_model(model: Any, names: Sequence[str] | None, path: Path) -> None:
+    """Write a model file; the names of the features are kept in the model, as scikit-learn does for data frames."""
+    from kernreg.persistence import save
+
     if names is not None:
         model.feature_names_in_ = np.asarray(list(names), dtype=object)
+    save(model, path)
 
 
 def write_table(header: Sequence[str], rows: Iterable[Sequence[Any]], path: Path | None) -> None:
@@ -105,7 +106,7 @@ def write_table(header: Sequence[str], rows: Iterable[Sequence[Any]], path: Path
     if path is None:
         click.echo(text.getvalue(), nl=False)
         return
-    from kernreg.persistence import replacing
+    from kernreg.common.atomic import replacing
 
     with replacing(path) as file:
         file.write(text.getvalue().encode())

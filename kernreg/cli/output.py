@@ -27,6 +27,9 @@ STYLES = {
 }
 
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")
+
+
 def console() -> Console:
     """Return a console on standard output."""
     from rich.console import Console

@@ -8,7 +8,9 @@
     openml.py    what is fetched, through scikit-learn
     toys.py      generators
 
-Nothing is scaled, imputed or dropped unless asked for. Nothing in the core imports this package.
+Nothing is scaled, imputed or dropped unless asked for.
+
+May import: the layers below it in docs/architecture.md.
 """
 
 from kernreg.datasets.dataset import Dataset

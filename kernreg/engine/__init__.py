@@ -23,7 +23,7 @@ and arrays. How a value of K is made::
 `of="rows"` programs fill the block by a compiled loop over pairs, `of="blocks"` programs by calling Python.
 Row normalisation (SNE, T) happens on whole rows while they are still in cache (tiles/normalise.py).
 
-May import: errors, config, common, jit. Imported by: kernels and everything below.
+May import: the layers below it in docs/architecture.md.
 """
 
 from __future__ import annotations

@@ -8,7 +8,9 @@
     view_ensemble.py   ViewEnsemble: a classifier made of several solvers and an ensembler
 
 An ensembler is any class with ``fit(views, y)``, ``merge(views)``, ``get_params`` and ``set_params``; see the page on
-ensemblers for the protocol. May import: everything up to solvers.
+ensemblers for the protocol.
+
+May import: the layers below it in docs/architecture.md.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from kernreg.ensemblers.folds import out_of_fold, two_samples
 from kernreg.ensemblers.views import Views, predicted_codes
 from kernreg.errors import DataError, ParameterError
 from kernreg.factory import make_ensembler, make_solver
-from kernreg.solvers.dual.merging import learns
+from kernreg.solvers.views import learns
 
 LEARNT_FROM = ("auto", "loo", "folds")
 
@@ -167,30 +167,34 @@ class ViewEnsemble(ClassifierMixin, _BaseComposition, BaseEstimator):
 
     def _fit_one(self, solver: Any, X: Any, y: np.ndarray, shown: Any) -> tuple[list[Any], Views, str]:
         """Return the models of one solver, its views of samples left out, and how these were had."""
-        learning = learns(self.ensembler_)
-        if (
-            learning
-            and not self.prefit
-            and (self.learn_from == "folds" or (self.learn_from == "auto" and not self.refit))
-        ):
+        if not learns(self.ensembler_):
+            model = solver if self.prefit else clone(solver).fit(X, y)
+            return [model], _views_of(model, shown), "training"
+        folds = self.learn_from == "folds" or (self.learn_from == "auto" and not self.refit)
+        if folds and not self.prefit:
             models, found = self._out_of_fold(solver, X, y)
             return [clone(solver).fit(X, y)] if self.refit else models, found, "folds"
         model = solver if self.prefit else clone(solver).fit(X, y)
-        if not learning:
-            return [model], _views_of(model, shown), "training"
-        # Asked of the class first: where it is a property it is computed when looked at.
-        has_loo = hasattr(type(model), "loo_views_") or hasattr(model, "loo_views_")
-        if self.learn_from == "loo" and not has_loo:
-            raise ParameterError(f"{type(model).__name__} has no loo_views_; use learn_from='folds' or 'auto'")
-        if has_loo and (self.learn_from == "loo" or not self.prefit):
-            try:
-                return [model], dict(model.loo_views_), "loo"
-            except ParameterError:  # a strategy without leave-one-out
-                if self.learn_from == "loo":
-                    raise
+        if self.learn_from == "loo" or not self.prefit:
+            left_out = self._left_out(model)
+            if left_out is not None:
+                return [model], left_out, "loo"
         if self.prefit:
             return [model], _views_of(model, X), "given"
         return [model], self._out_of_fold(solver, X, y)[1], "folds"
+
+    def _left_out(self, model: Any) -> Views | None:
+        """Return the exact leave-one-out views of a fitted model; None where it has none and need not have any."""
+        # Asked of the class first: where it is a property it is computed when looked at.
+        if hasattr(type(model), "loo_views_") or hasattr(model, "loo_views_"):
+            try:
+                return dict(model.loo_views_)
+            except ParameterError:  # a strategy without leave-one-out
+                if self.learn_from == "loo":
+                    raise
+        elif self.learn_from == "loo":
+            raise ParameterError(f"{type(model).__name__} has no loo_views_; use learn_from='folds' or 'auto'")
+        return None
 
     def _out_of_fold(self, solver: Any, X: Any, y: np.ndarray) -> tuple[list[Any], Views]:
         return out_of_fold(lambda X, y: clone(solver).fit(X, y), _views_of, X, y, self.cv, classes=True)

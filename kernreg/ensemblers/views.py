@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.errors import DataError
-from kernreg.solvers.dual.class_problems import predicted_codes as predicted_codes  # for the other ensemblers, too
+from kernreg.solvers.dual.targets import predicted_codes as predicted_codes  # for the other ensemblers, too
 
 Views = dict[str, np.ndarray]
 
@@ -110,18 +110,23 @@ def targets(y: Any, shape: tuple[int, ...]) -> Targets:
     if not np.all(np.isfinite(numbers)):
         raise DataError("y contains NaN or infinity")
     if numbers.shape == shape:
-        if numbers.ndim == 1 and given.dtype.kind in "iub" and np.isin(numbers, (0, 1)).all() and numbers.any():
-            return Targets(2.0 * numbers - 1.0, classes=True)
-        return Targets(numbers, classes=numbers.ndim == 1 and bool(np.isin(numbers, (-1, 1)).all()))
-    if len(shape) == 2 and numbers.ndim == 1:
-        if shape[1] == 1:
-            flat = targets(given, shape[:1])
-            return Targets(flat.values[:, None], flat.classes)
-        codes = numbers.astype(np.intp)
-        if np.any(codes != numbers) or (codes.size and (codes.min() < 0 or codes.max() >= shape[1])):
-            raise DataError(
-                f"y holds values from {numbers.min():g} to {numbers.max():g}, and the views have {shape[1]} columns; "
-                f"give class codes 0 … {shape[1] - 1}, or real targets of shape {shape}"
-            )
-        return Targets(np.where(codes[:, None] == np.arange(shape[1]), 1.0, -1.0), classes=True)
-    raise DataError(f"y has shape {numbers.shape}, and the views have shape {shape}; the shapes do not go together")
+        return _one_column(numbers, given.dtype) if numbers.ndim == 1 else Targets(numbers, classes=False)
+    if len(shape) != 2 or numbers.ndim != 1:
+        raise DataError(f"y has shape {numbers.shape}, and the views have shape {shape}; the shapes do not go together")
+    if shape[1] == 1:
+        flat = _one_column(numbers, given.dtype)
+        return Targets(flat.values[:, None], flat.classes)
+    codes = numbers.astype(np.intp)
+    if np.any(codes != numbers) or (codes.size and (codes.min() < 0 or codes.max() >= shape[1])):
+        raise DataError(
+            f"y holds values from {numbers.min():g} to {numbers.max():g}, and the views have {shape[1]} columns; "
+            f"give class codes 0 … {shape[1] - 1}, or real targets of shape {shape}"
+        )
+    return Targets(np.where(codes[:, None] == np.arange(shape[1]), 1.0, -1.0), classes=True)
+
+
+def _one_column(numbers: np.ndarray, dtype: np.dtype) -> Targets:
+    """Return targets of shape (n,): integers 0 and 1 become ±1; ±1 are classes, other numbers a regression."""
+    if dtype.kind in "iub" and np.isin(numbers, (0, 1)).all() and numbers.any():
+        return Targets(2.0 * numbers - 1.0, classes=True)
+    return Targets(numbers, classes=bool(np.isin(numbers, (-1, 1)).all()))

@@ -7,6 +7,8 @@
     graphs.py    edge lists, Matrix Market
 
 What cannot be read is refused with file, line and column. Nothing is filled in, dropped or converted silently.
+
+May import: the layers below it in docs/architecture.md.
 """
 
 from kernreg.io.samples import FORMATS, Samples, read_samples

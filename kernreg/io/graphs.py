@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg.errors import DataError
+from kernreg.graphs import graph_from_edges
 from kernreg.io.arrays import checked
 from kernreg.io.delimited import open_text, to_number
 
@@ -52,9 +53,7 @@ def read_edges(path: Path, target: str | None, columns: list[str] | None) -> Rea
     numbers, names = _numbered(pairs)
     n = len(names) if names is not None else int(numbers.max(initial=-1)) + 1
     _check_size(path, n, len(pairs))
-    graph = sp.csr_array((weights, (numbers[:, 0], numbers[:, 1])), shape=(n, n))
-    graph.sum_duplicates()
-    return graph, None, names
+    return graph_from_edges(numbers, n, weights), None, names
 
 
 def _weight(path: Path, line: int, word: re.Match[str]) -> float:

@@ -10,7 +10,7 @@
     combinations/   kernels made of kernels: sums, products, powers, transposes, symmetrised, centred, learned
     sharing.py      matrices computed once for several users
 
-May import: errors, config, registry, jit, engine.
+May import: the layers below it in docs/architecture.md.
 """
 
 from kernreg.kernels.base import Kernel, as_kernel

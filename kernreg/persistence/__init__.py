@@ -14,7 +14,7 @@
 
 Which classes a file may name is in `kernreg.registry.naming`; files are replaced by `kernreg.common.atomic`.
 
-May import: everything up to factory. Nothing in the core imports it.
+May import: the layers below it in docs/architecture.md.
 """
 
 from __future__ import annotations

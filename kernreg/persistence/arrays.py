@@ -225,34 +225,41 @@ def read_window(found: Any, sizes: list[int]) -> Window:
     """
     if not isinstance(found, dict) or not {"member", "dtype", "shape"} <= set(found) <= _FIELDS:
         raise ValueError("an array is not described as it must be")
-    member, shape = found["member"], found["shape"]
-    strides, offset = found.get("strides"), found.get("offset", 0)
+    member, shape, apart = found["member"], found["shape"], found.get("apart", False)
     dtype = read_dtype(found["dtype"])
-    if type(member) is not int or not 0 <= member < len(sizes) or ("strides" in found) != ("offset" in found):
+    if type(member) is not int or not 0 <= member < len(sizes):
         raise ValueError("an array is not in a member of the file")
-    if not _are_integers(shape, 0) or len(shape) > _MAX_DIMENSIONS or type(found.get("apart", False)) is not bool:
+    if not _are_integers(shape, 0) or len(shape) > _MAX_DIMENSIONS:
         raise ValueError(f"an array cannot have the shape {shape!r}")
-    items = sizes[member] // dtype.itemsize if dtype.itemsize else 0
-    if items * dtype.itemsize != sizes[member] or math.prod(shape) > items:
+    if type(apart) is not bool or ("strides" in found) != ("offset" in found):
+        raise ValueError("an array is not described as it must be")
+    items, rest = divmod(sizes[member], dtype.itemsize)
+    if rest or math.prod(shape) > items:
         raise ValueError(f"an array of shape {shape} and dtype {dtype} is not in {sizes[member]} bytes")
-    if strides is None:
-        if math.prod(shape) != items:
-            raise ValueError(f"an array of shape {shape} and dtype {dtype} does not fill {sizes[member]} bytes")
-        strides = list(_c_strides(tuple(shape)))
-    if not _are_integers(strides) or len(strides) != len(shape) or type(offset) is not int:
-        raise ValueError(f"an array cannot have the strides {strides!r} from {offset!r}")
-    if math.prod(shape):
-        reach = [step * (length - 1) for step, length in zip(strides, shape, strict=True)]
-        if offset + sum(step for step in reach if step < 0) < 0:
-            raise ValueError("an array begins before its member")
-        if offset + sum(step for step in reach if step > 0) >= items:
-            raise ValueError("an array ends after its member")
+    if "strides" in found:
+        offset, strides = _read_steps(found["offset"], found["strides"], tuple(shape), items)
+    elif math.prod(shape) == items:
+        offset, strides = 0, _c_strides(tuple(shape))
     else:
-        offset, strides = 0, list(_c_strides(tuple(shape)))
-    return Window(member, dtype.str, tuple(shape), offset, tuple(strides), found.get("apart", False))
+        raise ValueError(f"an array of shape {shape} and dtype {dtype} does not fill {sizes[member]} bytes")
+    return Window(member, dtype.str, tuple(shape), offset, strides, apart)
 
 
 _FIELDS = {"member", "dtype", "shape", "offset", "strides", "apart"}
+
+
+def _read_steps(offset: Any, strides: Any, shape: tuple[int, ...], items: int) -> tuple[int, tuple[int, ...]]:
+    """Return offset and strides, or raise ValueError where they lead to what is not one of the member's items."""
+    if not _are_integers(strides) or len(strides) != len(shape) or type(offset) is not int:
+        raise ValueError(f"an array cannot have the strides {strides!r} from {offset!r}")
+    if not math.prod(shape):
+        return 0, _c_strides(shape)
+    reach = [step * (length - 1) for step, length in zip(strides, shape, strict=True)]
+    if offset + sum(min(0, step) for step in reach) < 0:
+        raise ValueError("an array begins before its member")
+    if offset + sum(max(0, step) for step in reach) >= items:
+        raise ValueError("an array ends after its member")
+    return offset, tuple(strides)
 
 
 def _are_integers(values: Any, low: int | None = None) -> bool:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from kernreg.kernels.domains import check_learnt
-from kernreg.solvers.samples import input_kind
 
 
 def check_restored(model: Any) -> None:
@@ -33,25 +32,6 @@ def check_restored(model: Any) -> None:
 def _require(fits: bool, what: str) -> None:
     if not fits:
         raise ValueError(f"{what} do not fit together")
-
-
-def _dual_solver(model: Any) -> None:
-    if not hasattr(model, "dual_coef_"):
-        return
-    X = model.X_fit_ if isinstance(model.X_fit_, tuple) else (model.X_fit_,)
-    coefficients, intercepts = model._coefficients, model._intercepts
-    views, m, columns = coefficients.shape
-    floats = all(a.dtype in (np.float64, np.float32) for a in (coefficients, intercepts))
-    _require(floats and views == len(model._system.views), "the coefficients and the views")
-    _require(intercepts.shape == (views, columns), "the coefficients and the intercepts")
-    _require(all(np.shape(side)[0] == m for side in X), "the coefficients and the samples")
-    kinds = {"table": "f", "index": "iuf"}.get(input_kind(model.kernel_), "")
-    _require(not kinds or all(side.ndim == 2 and side.dtype.kind in kinds for side in X), "the kernel and the samples")
-    _require(model.dual_coef_.size == coefficients.size, "the coefficients of the views and those of the model")
-    if hasattr(model, "classes_"):
-        n = len(model.classes_)
-        wanted = (1,) if n == 2 else (n * (n - 1) // 2,) if getattr(model, "_pairwise_problems", False) else (n,)
-        _require((columns,) == wanted, "the coefficients and the classes")
 
 
 def _section(section: Any) -> None:
@@ -87,7 +67,6 @@ def _libsvm(model: Any) -> None:
 
 
 _CHECKS: tuple[tuple[str, str, Callable[[Any], None]], ...] = (
-    ("kernreg.solvers.dual.base", "DualSolver", _dual_solver),
     ("kernreg.linalg.landmarks.sections", "Section", _section),
     ("sklearn.svm._base", "BaseLibSVM", _libsvm),
 )

@@ -41,35 +41,52 @@ def read_sparse(kept: dict[str, Any]) -> Any:
     """Return the matrix, or raise ValueError where its arrays do not fit together."""
     form, shape, parts = kept["format"], kept["shape"], kept["parts"]
     cls = _CLASSES[form, kept["is_array"]]
-    rows, columns = shape
-    if not all(type(length) is int and 0 <= length < 2**62 for length in shape):
+    if len(shape) != 2 or not all(type(length) is int and 0 <= length < 2**62 for length in shape):
         raise ValueError(f"a sparse matrix cannot have the shape {shape}")
-    data, index = parts[0], parts[1:]
+    data, *index = parts
     if not all(isinstance(part, np.ndarray) for part in parts) or data.dtype.kind not in "biufc":
         raise ValueError("a sparse matrix is not made of arrays of numbers")
     if any(part.ndim != 1 or part.dtype not in (np.int32, np.int64) for part in index):
         raise ValueError("the indices of a sparse matrix are not integers")
     if form == "coo":
-        row, col = index
-        if not len(data) == len(row) == len(col) or not (_within(row, rows) and _within(col, columns)):
-            raise ValueError("the indices of a sparse matrix do not fit its shape")
-        return cls((data, (row, col)), shape=shape)
+        _check_coordinates(shape, data, *index)
+        return cls((data, tuple(index)), shape=shape)
     if form == "dia":
-        (offsets,) = index
-        if data.ndim != 2 or len(data) != len(offsets) or len(np.unique(offsets)) != len(offsets):
-            raise ValueError("the diagonals of a sparse matrix do not fit its shape")
-        return cls((data, offsets), shape=shape)
-    indices, indptr = index
-    height, width = (data.shape[1], data.shape[2]) if form == "bsr" else (1, 1)
-    if data.ndim != (3 if form == "bsr" else 1) or not height or not width or rows % height or columns % width:
+        _check_diagonals(data, *index)
+        return cls((data, *index), shape=shape)
+    _check_compressed(form, shape, data, *index)
+    made = cls((data, *index), shape=shape, copy=False)
+    made.indices, made.indptr = index  # the constructor may have made shorter integers of them
+    return made
+
+
+def _check_coordinates(shape: tuple[int, int], data: np.ndarray, row: np.ndarray, col: np.ndarray) -> None:
+    if not len(data) == len(row) == len(col):
+        raise ValueError("a sparse matrix does not have a row and a column for each entry")
+    if not (_within(row, shape[0]) and _within(col, shape[1])):
+        raise ValueError("the indices of a sparse matrix do not fit its shape")
+
+
+def _check_diagonals(data: np.ndarray, offsets: np.ndarray) -> None:
+    if data.ndim != 2 or len(data) != len(offsets) or len(np.unique(offsets)) != len(offsets):
+        raise ValueError("the diagonals of a sparse matrix do not fit its shape")
+
+
+def _check_compressed(
+    form: str, shape: tuple[int, int], data: np.ndarray, indices: np.ndarray, indptr: np.ndarray
+) -> None:
+    """Check rows (csr), columns (csc) or rows of blocks (bsr), one after the other."""
+    rows, columns = shape
+    if data.ndim != (3 if form == "bsr" else 1):
+        raise ValueError("the blocks of a sparse matrix do not fit its shape")
+    height, width = data.shape[1:] or (1, 1)
+    if not height or not width or rows % height or columns % width:
         raise ValueError("the blocks of a sparse matrix do not fit its shape")
     major, minor = (columns, rows) if form == "csc" else (rows // height, columns // width)
-    counts = len(indptr) == major + 1 and indptr[0] == 0 and indptr[-1] == len(indices) == len(data)
-    if not counts or np.any(np.diff(indptr) < 0) or not _within(indices, minor):
+    if len(indptr) != major + 1 or np.any(np.diff(indptr) < 0):
         raise ValueError("the indices of a sparse matrix do not fit its shape")
-    made = cls((data, indices, indptr), shape=shape, copy=False)
-    made.indices, made.indptr = indices, indptr  # the constructor may have made shorter integers of them
-    return made
+    if not indptr[0] == 0 or not indptr[-1] == len(indices) == len(data) or not _within(indices, minor):
+        raise ValueError("the indices of a sparse matrix do not fit its shape")
 
 
 def _within(index: np.ndarray, length: int) -> bool:

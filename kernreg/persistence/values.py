@@ -9,6 +9,8 @@ from __future__ import annotations
 import base64
 import math
 import re
+from collections.abc import Callable
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -34,33 +36,12 @@ def write_value(value: Any) -> Any:
     >>> write_value(0.5), write_value(float("inf")), write_value(np.float32(2))
     (0.5, {'float': 'inf'}, {'scalar': ['<f4', 2.0]})
     """
-    kind = type(value)
-    if value is None or kind is bool or kind is str:
-        return value
-    if kind is int:
-        return value if abs(value) < _EXACT else {"int": hex(value)}
-    if kind is float:
-        return value if math.isfinite(value) else {"float": repr(value)}
-    if kind is complex:
-        return {"complex": [write_value(value.real), write_value(value.imag)]}
-    if kind is bytes:
-        return {"bytes": base64.b64encode(value).decode("ascii")}
-    if kind is slice:
-        return {"slice": [write_value(value.start), write_value(value.stop), write_value(value.step)]}
-    if kind is range:
-        return {"range": [value.start, value.stop, value.step]}
-    if isinstance(value, np.generic):
-        return _write_scalar(value)
-    if isinstance(value, np.dtype):
-        return {"dtype": value.str} if _is_plain(value) or value.str == "|O" else NotImplemented
-    if isinstance(value, type):
-        for tag, known in (("type", _TYPES), ("numpy-type", _NUMPY_TYPES)):
-            for name, found in known.items():
-                if found is value:
-                    return {tag: name}
-    if isinstance(value, np.ufunc):
-        name = str(getattr(value, "__name__", ""))
-        return {"ufunc": name} if vars(np).get(name) is value else NotImplemented
+    write = _WRITERS.get(type(value))
+    if write is not None:
+        return write(value)
+    for kind, write_instance in _WRITERS_OF_INSTANCES:
+        if isinstance(value, kind):
+            return write_instance(value)
     return NotImplemented
 
 
@@ -75,6 +56,40 @@ def _write_scalar(value: np.generic) -> Any:
     if dtype.kind in "biuf":
         return {"scalar": [dtype.str, write_value(value.item())]}
     return {"scalar": [dtype.str, {"hex": value.astype(dtype).tobytes().hex()}]}
+
+
+def _write_dtype(value: np.dtype) -> Any:
+    return {"dtype": value.str} if _is_plain(value) or value.str == "|O" else NotImplemented
+
+
+def _write_type(value: type) -> Any:
+    for tag, known in (("type", _TYPES), ("numpy-type", _NUMPY_TYPES)):
+        if known.get(value.__name__) is value:
+            return {tag: value.__name__}
+    return NotImplemented
+
+
+def _write_ufunc(value: np.ufunc) -> Any:
+    name = str(getattr(value, "__name__", ""))
+    return {"ufunc": name} if vars(np).get(name) is value else NotImplemented
+
+
+#: For values of exactly this type, and then for instances.
+_WRITERS: dict[type, Callable[[Any], Any]] = {
+    **dict.fromkeys((NoneType, bool, str), lambda value: value),
+    int: lambda value: value if abs(value) < _EXACT else {"int": hex(value)},
+    float: lambda value: value if math.isfinite(value) else {"float": repr(value)},
+    complex: lambda value: {"complex": [write_value(value.real), write_value(value.imag)]},
+    bytes: lambda value: {"bytes": base64.b64encode(value).decode("ascii")},
+    slice: lambda value: {"slice": [write_value(value.start), write_value(value.stop), write_value(value.step)]},
+    range: lambda value: {"range": [value.start, value.stop, value.step]},
+}
+_WRITERS_OF_INSTANCES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (np.generic, _write_scalar),
+    (np.dtype, _write_dtype),
+    (type, _write_type),
+    (np.ufunc, _write_ufunc),
+)
 
 
 def _is_plain(dtype: np.dtype) -> bool:

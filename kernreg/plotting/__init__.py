@@ -9,7 +9,9 @@
     base.py       axes, colours, and what to say without matplotlib
 
 A display holds the numbers it draws. It is made from them or by a ``from_…`` method, drawn by ``plot``, and then has
-``ax_`` (or ``axes_``) and ``figure_``. Nothing in the core imports this package.
+``ax_`` (or ``axes_``) and ``figure_``.
+
+May import: the layers below it in docs/architecture.md.
 """
 
 from kernreg.plotting.decision import DecisionViewsDisplay

@@ -9,6 +9,7 @@ import numpy as np
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import as_kernel
 from kernreg.linalg import asymmetry, centre
+from kernreg.linalg.spectra.centred_pairs import centre_both_sides
 from kernreg.plotting.base import BLUE, ORANGE, make_axes
 
 KINDS = ("eigenvalues", "singular values")
@@ -74,8 +75,10 @@ class SpectrumDisplay:
             raise DataError(f"K has shape {matrix.shape} or entries that are not finite; give a finite matrix")
         square = matrix.shape[0] == matrix.shape[1]
         symmetric = square and asymmetry(matrix) < 1e-10
-        if centred:
-            matrix = centre(matrix).matrix if square else _centred(matrix)
+        if centred and square:
+            matrix = centre(matrix).matrix
+        elif centred:
+            centre_both_sides(matrix)
         if symmetric:
             return cls(np.linalg.eigvalsh(matrix), total=len(matrix)).plot(ax, **options)
         values = np.linalg.svd(matrix, compute_uv=False)
@@ -112,28 +115,20 @@ class SpectrumDisplay:
             raise ParameterError(f"scale={scale!r} is not accepted; give {' or '.join(map(repr, SCALES))}")
         (self.ax_,) = make_axes(ax, 1)
         self.figure_ = self.ax_.figure
-        order, size = np.arange(1, len(self.values) + 1), np.abs(self.values)
+        size, singular = np.abs(self.values), self.kind == KINDS[1]
+        p, q = self.signature
         zero = size <= self.tolerance
         if scale == "auto":
             scale = "log" if not zero.all() and size.max() > 30.0 * size[~zero].min() else "linear"
-        p, q = self.signature
-        singular = self.kind == KINDS[1]
-        groups = [(self.values > self.tolerance, f"{p} positive", BLUE, "o")]
-        groups += [(self.values < -self.tolerance, f"{q} negative", ORANGE, "v")]
+        self._points(self.values > self.tolerance, "singular values" if singular else "positive", BLUE, "o")
+        self._points(self.values < -self.tolerance, "negative", ORANGE, "v")  # these few on top
         if scale == "linear":
-            groups.append((zero, f"{zero.sum()} zero", "0.6", "x"))
-        for level, (rows, name, colour, marker) in enumerate(groups, 2):  # the few negative ones on top
-            if rows.any():
-                label = f"{rows.sum()} singular values" if singular and marker == "o" else name
-                area = (14 if len(order) > 60 else 28) * (1.8 if marker == "v" else 1.0)
-                style = {"s": area, "marker": marker, "linewidths": 0.8, "zorder": level}
-                self.ax_.scatter(order[rows], size[rows], c=colour, label=label, **style)
-        if scale == "log":
+            self._points(zero, "zero", "0.6", "x")
+            self.ax_.set_ylim(bottom=0.0)
+        else:
             self.ax_.set_yscale("log")
             if zero.any():
                 self.ax_.plot([], [], " ", label=f"{zero.sum()} zero, not shown")
-        else:
-            self.ax_.set_ylim(bottom=0.0)
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         self.ax_.set_xlabel("index, by magnitude")
         self.ax_.set_ylabel("singular value" if singular else "|eigenvalue|")
@@ -143,6 +138,10 @@ class SpectrumDisplay:
             self.ax_.legend()
         return self
 
-
-def _centred(K: np.ndarray) -> np.ndarray:
-    return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    def _points(self, rows: np.ndarray, name: str, colour: str, marker: str) -> None:
+        if not rows.any():
+            return
+        area = (14 if len(rows) > 60 else 28) * (1.8 if marker == "v" else 1.0)
+        order, level = 1 + np.flatnonzero(rows), 2 + "ovx".index(marker)
+        style = {"s": area, "marker": marker, "linewidths": 0.8, "zorder": level}
+        self.ax_.scatter(order, np.abs(self.values[rows]), c=colour, label=f"{rows.sum()} {name}", **style)

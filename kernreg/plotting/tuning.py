@@ -44,30 +44,18 @@ class TuningDisplay:
         table = [dict(row) for row in rows]
         if not table:
             raise DataError("the table of combinations is empty")
-        names = [name for name in table[0] if name not in _RESULTS]
-        varying = [name for name in names if len({repr(row[name]) for row in table if _present(row[name])}) > 1]
-        for given in (x, y):
-            if given is not None and given not in names:
-                raise ParameterError(f"{given!r} is no parameter of this search; it has {', '.join(names)}")
-        rest = [name for name in varying if name not in (x, y)]
-        if x is None:
-            x = "gamma" if "gamma" in rest else (rest[0] if rest else names[0])
-            rest = [name for name in rest if name != x]
-        if y is None and rest:
-            y = rest[0]
-        self.x, self.y, self.score_name = x, y, score_name
-        self.x_values = _values(table, x)
-        self.y_values = [None] if y is None else _values(table, y)
+        self.x, self.y = _along_the_axes(table, x, y)
+        self.score_name = score_name
+        self.x_values = _values(table, self.x)
+        self.y_values = [None] if self.y is None else _values(table, self.y)
         self.scores = np.full((len(self.y_values), len(self.x_values)), np.nan)
-        for row in table:
-            score = float(row["score"])
-            if not np.isfinite(score):
-                continue
-            i = 0 if y is None else _position(self.y_values, row[y])
-            j = _position(self.x_values, row[x])
-            self.scores[i, j] = np.fmax(self.scores[i, j], score)
-        if np.isnan(self.scores).all():
+        finite = [row for row in table if np.isfinite(float(row["score"]))]
+        if not finite:
             raise DataError("no combination has a finite score to draw")
+        for row in finite:
+            i = 0 if self.y is None else _position(self.y_values, row[self.y])
+            j = _position(self.x_values, row[self.x])
+            self.scores[i, j] = np.fmax(self.scores[i, j], float(row["score"]))
 
     @classmethod
     def from_result(
@@ -154,6 +142,20 @@ class TuningDisplay:
         self.ax_.set_ylabel(self.y)
         self.ax_.set_title(f"best {self.score_name} {self.scores[i, j]:.3g} (framed)", fontsize=10)
         self.figure_.colorbar(image, ax=self.ax_, label=self.score_name, extend="min" if worst < low else "neither")
+
+
+def _along_the_axes(table: list[dict[str, Any]], x: str | None, y: str | None) -> tuple[str, str | None]:
+    """Return the parameters to draw: those given, else γ and the first other ones that vary."""
+    names = [name for name in table[0] if name not in _RESULTS]
+    for given in (x, y):
+        if given is not None and given not in names:
+            raise ParameterError(f"{given!r} is no parameter of this search; it has {', '.join(names)}")
+    varying = [name for name in names if len({repr(row[name]) for row in table if _present(row[name])}) > 1]
+    rest = [name for name in varying if name not in (x, y)]
+    if x is None:
+        x = "gamma" if "gamma" in rest else next(iter(rest), names[0])
+        rest = [name for name in rest if name != x]
+    return x, next(iter(rest), None) if y is None else y
 
 
 def _rectangle(x: float, y: float) -> Any:

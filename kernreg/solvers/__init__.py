@@ -9,7 +9,7 @@
     symmetry.py       refusing asymmetric kernels
     advice.py         warnings about a fit, which a search collects
 
-May import: everything up to linalg. An ensembler is found by name, through the registry.
+May import: the layers below it in docs/architecture.md. An ensembler is found by name, through the registry.
 
 For those who write solvers: `KernelParameters` is the base of an estimator with a parameter ``kernel``, `KernelLearner`
 of one that learns a kernel; `check_samples` and `check_choice` check what comes in; `neighbour_graph` and `given_graph`

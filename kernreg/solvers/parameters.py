@@ -1,12 +1,10 @@
-"""Parameters of solvers: kernels inside estimators, γ in its three forms, choices."""
+"""Parameters of solvers: kernels inside estimators, and choices from a few words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernreg.errors import KernregError, ParameterError
@@ -51,37 +49,3 @@ def check_choice(name: str, value: Any, accepted: Sequence[str]) -> str:
     if isinstance(value, str) and value in accepted:
         return value
     raise ParameterError(f"{name}={value!r} is not accepted; give {' or '.join(map(repr, accepted))}")
-
-
-def check_gamma(gamma: Any) -> float | np.ndarray | None:
-    """Return one γ, a grid of them, or None for ``"loo"``, which leaves the grid to the data.
-
-    >>> check_gamma(2)
-    2.0
-    >>> check_gamma([0.1, 1]).tolist()
-    [0.1, 1.0]
-    """
-    if isinstance(gamma, str) and gamma == "loo":
-        return None
-    truth_value = isinstance(gamma, bool | np.bool_)
-    if isinstance(gamma, Real) and not truth_value:
-        value = float(gamma)
-        if 0.0 < value < np.inf and 1.0 / value > 0.0 and np.isfinite(1.0 / value):
-            return value
-    elif isinstance(gamma, list | tuple | np.ndarray) and np.size(gamma):
-        try:
-            grid = np.asarray(gamma)
-        except ValueError:  # ragged
-            grid = np.array([np.nan])
-        grid = grid.astype(np.float64) if grid.dtype.kind in "iuf" else np.array([np.nan])
-        if grid.ndim == 1 and np.all((grid > 0.0) & (grid < np.inf)) and np.all(np.isfinite(1.0 / grid)):
-            return grid
-    raise ParameterError(
-        f"gamma={gamma!r} is not accepted; give a positive finite number, a sequence of such numbers to choose from by "
-        "leave-one-out, or 'loo' to choose from a grid fitted to the kernel matrix"
-    )
-
-
-def default_gammas(scale: float) -> np.ndarray:
-    """Return the grid of ``gamma="loo"``: 36 values, 1/γ from 10³ down to 10⁻⁴ times the scale of K̃'s spectrum."""
-    return np.logspace(-3.0, 4.0, 36) / (scale if scale > 0.0 else 1.0)

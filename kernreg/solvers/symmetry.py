@@ -39,6 +39,6 @@ def require_symmetric_on_some(kernel: Kernel, X: Any, *, who: str, instead: str 
     """Do the same with at most 500 of the samples, where the whole matrix is never seen."""
     if kernel.symmetric:
         return
-    m = X.shape[0]
+    m = X.shape[0] if hasattr(X, "shape") else len(X)
     some = take(X, np.sort(np.random.default_rng(0).choice(m, min(m, _SAMPLES), replace=False)))
     require_symmetric(kernel, kernel(some, some), who=who, instead=instead)

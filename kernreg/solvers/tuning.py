@@ -15,9 +15,9 @@ from kernreg.common.progress import progress
 from kernreg.config import memory_budget
 from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
 from kernreg.errors import AsymmetryError, ParameterError
-from kernreg.registry import get_registry, parse_spec
+from kernreg.factory import make_solver
 from kernreg.solvers.advice import collecting
-from kernreg.solvers.parameters import check_gamma
+from kernreg.solvers.dual.gamma import check_gamma
 
 _SIDE_BY_SIDE = 2500  # samples up to which combinations are tried side by side
 _MATRICES = 6  # of m × m, that the decomposition of one of them may need
@@ -74,7 +74,8 @@ def tune(solver: Any, grid: Mapping[str, Iterable[Any]], X: Any, y: Any, *, samp
     >>> bool(result.best_score > 0.95)
     True
     """
-    solver = _as_solver(solver)
+    solver = make_solver(solver)
+    _require_leave_one_out(solver)
     others, gammas = _split(solver, grid)
     combinations = list(ParameterGrid(others))
     found: list[list[dict[str, Any]]] = [[] for _ in combinations]
@@ -131,18 +132,12 @@ def _run(attempt: Callable[[int], None], count: int, solver: Any, y: Any) -> Non
             attempt(number)
 
 
-def _as_solver(solver: Any) -> Any:
-    if isinstance(solver, str):
-        read = parse_spec(solver)
-        solver = get_registry("solver").get(read.name)(*read.args, **read.kwargs)
-    elif isinstance(solver, type):
-        solver = solver()
+def _require_leave_one_out(solver: Any) -> None:
     if not hasattr(type(solver), "loo_views_") or "gamma" not in solver.get_params(deep=False):
         raise ParameterError(
             f"{type(solver).__name__} has no exact leave-one-out to tune by; tune takes 'ls-svm', 'ls-svr', 'ask-ls' "
             "and 'ask-lsr', and sklearn.model_selection.GridSearchCV any other estimator"
         )
-    return solver
 
 
 def _split(solver: Any, grid: Mapping[str, Iterable[Any]]) -> tuple[dict[str, list[Any]], Any]:

@@ -6,7 +6,7 @@
     kernel_values.py      laws about its numbers
     kernel_objects.py     laws about the object
     estimators.py       laws about parameters, shared by
-    solvers.py            the laws of solvers and
+    solvers.py            the laws of solvers (tried with asymmetric.py) and
     ensemblers.py         the laws of ensemblers
     kit.py              the functions below
 
@@ -19,7 +19,9 @@ In a plugin's test suite::
     def test_laws(check):
         check()
 
-and from the command line: ``kernreg check my-plugin``. Nothing in the core imports this package.
+and from the command line: ``kernreg check my-plugin``.
+
+May import: the layers below it in docs/architecture.md.
 """
 
 from __future__ import annotations

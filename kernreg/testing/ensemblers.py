@@ -10,18 +10,16 @@ from __future__ import annotations
 import inspect
 import pickle
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from kernreg.testing.arrays import require_close, require_error, require_same
-from kernreg.testing.estimators import add_parameter_laws, class_under_test, same_parameters
+from kernreg.testing.estimators import PARAMETER_LAWS, EstimatorCase, same_parameters
 from kernreg.testing.laws import LawBook, fail
 
-ENSEMBLER_LAWS = LawBook("ensembler")
-add_parameter_laws(ENSEMBLER_LAWS)
+ENSEMBLER_LAWS = LawBook("ensembler", [*PARAMETER_LAWS.laws])
 
 SAMPLES = 30
 
@@ -44,8 +42,7 @@ def example_views(rng: np.random.Generator, n: int, classes: int) -> tuple[Views
     }, labels
 
 
-@dataclass(frozen=True)
-class EnsemblerCase:
+class EnsemblerCase(EstimatorCase):
     """An ensembler under test.
 
     Parameters
@@ -58,20 +55,7 @@ class EnsemblerCase:
         Seed of the random data.
     """
 
-    declared: Any
-    data: Callable[[np.random.Generator, int, int], tuple[Views, Any]] | None = None
-    seed: int = 0
-
-    @property
-    def subject(self) -> str:
-        """``ensembler`` and its class."""
-        return f"ensembler {class_under_test(self.declared).__name__}"
-
-    def make(self) -> Any:
-        """Return a new, unfitted ensembler."""
-        from sklearn.base import clone
-
-        return self.declared() if inspect.isclass(self.declared) else clone(self.declared)
+    kind = "ensembler"
 
     @property
     def problems(self) -> dict[str, tuple[Views, Any]]:
@@ -127,9 +111,7 @@ def shape_kept(case: EnsemblerCase) -> None:
 @ENSEMBLER_LAWS.law(
     "identical views",
     excuse=lambda case: (
-        None
-        if getattr(class_under_test(case.declared), "idempotent", False)
-        else "it does not declare idempotent = True"
+        None if getattr(case.declared_class, "idempotent", False) else "it does not declare idempotent = True"
     ),
 )
 def identical_views(case: EnsemblerCase) -> None:
@@ -178,7 +160,7 @@ def determinism(case: EnsemblerCase) -> None:
     "weights",
     excuse=lambda case: (
         None
-        if re.search(r"\bweights_(?!\w)", inspect.getdoc(class_under_test(case.declared)) or "")
+        if re.search(r"\bweights_(?!\w)", inspect.getdoc(case.declared_class) or "")
         else "its docstring documents no weights_"
     ),
 )

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kernreg.testing.arrays import require_close, require_error, require_same
-from kernreg.testing.estimators import add_parameter_laws, class_under_test, same_parameters
+from kernreg.testing.estimators import PARAMETER_LAWS, EstimatorCase, same_parameters
 from kernreg.testing.laws import LawBook, fail
 
-SOLVER_LAWS = LawBook("solver")
-add_parameter_laws(SOLVER_LAWS)
+SOLVER_LAWS = LawBook("solver", [*PARAMETER_LAWS.laws])
 
 SAMPLES, FEATURES, NEW = 40, 4, 15
 
@@ -23,8 +19,7 @@ SAMPLES, FEATURES, NEW = 40, 4, 15
 SAMPLE_METHODS = ("predict", "decision_function", "predict_proba", "transform", "decision_views")
 
 
-@dataclass(frozen=True)
-class SolverCase:
+class SolverCase(EstimatorCase):
     """A solver under test.
 
     Parameters
@@ -38,20 +33,7 @@ class SolverCase:
         Seed of the random data.
     """
 
-    declared: Any
-    data: Callable[[np.random.Generator, int], tuple[Any, Any]] | None = None
-    seed: int = 0
-
-    @property
-    def subject(self) -> str:
-        """``solver`` and its class."""
-        return f"solver {class_under_test(self.declared).__name__}"
-
-    def make(self) -> Any:
-        """Return a new, unfitted solver."""
-        from sklearn.base import clone
-
-        return self.declared() if inspect.isclass(self.declared) else clone(self.declared)
+    kind = "solver"
 
     @property
     def training(self) -> tuple[Any, Any, Any]:
@@ -204,9 +186,7 @@ def one_result_per_sample(case: SolverCase) -> None:
 
 @SOLVER_LAWS.law(
     "decision views",
-    excuse=lambda case: (
-        None if hasattr(class_under_test(case.declared), "decision_views") else "it has no decision_views"
-    ),
+    excuse=lambda case: None if hasattr(case.declared_class, "decision_views") else "it has no decision_views",
 )
 def decision_views(case: SolverCase) -> None:
     """decision_views gives a dict: a name for each view, and one number (or one row) per sample."""

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from persistence.forge import BOMB, Forger, accidents, foreign_zips, forgeries, headers
+from persistence.forge import BOMB, Forger, accidents, foreign_zips, headers
+from persistence.forgeries import forgeries
 
 import kernreg as kr
 from kernreg.errors import DamagedModelFile, ModelFileError, NewerModelFile

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from kernreg.cli.output import console, write_json
+from kernreg.cli.output import console, json_option, write_json
 from kernreg.errors import KernregError, UnknownPlugin
 from kernreg.registry import get_registry
 
@@ -172,7 +172,7 @@ def command() -> None:
 
 
 @command.command("info")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def info(as_json: bool) -> None:
     """Tell where compiled kernels are kept, how many, and how large each is."""
     found = look()
@@ -217,7 +217,7 @@ def clear() -> None:
 @click.argument("names", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Every kernel that is installed.")
 @click.option("--dtype", type=click.Choice(DTYPES), default="float64", show_default=True, help="Precision of samples.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def warm_command(names: tuple[str, ...], everything: bool, dtype: str, as_json: bool) -> None:
     """Compile the kernels NAMES, so that the next process that evaluates them compiles nothing.
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import click
 
-from kernreg.cli.installation.list import KINDS, listing
-from kernreg.cli.output import console, styled, write_json
+from kernreg.cli.installation.list import KINDS, full_name, listing
+from kernreg.cli.output import console, json_option, styled, write_json
 from kernreg.errors import KernregError, UnknownPlugin
 from kernreg.registry import Entry, get_registry, normalize_distribution
 
@@ -53,9 +53,8 @@ def findings(entry: Entry) -> Iterator[Finding]:
     def finding(law: str, outcome: str, detail: str = "") -> Finding:
         return Finding(entry.kind, entry.name, entry.distribution or "", law, outcome, detail)
 
-    name = f"{entry.distribution}:{entry.name}" if entry.distribution else entry.name
     try:
-        obj = get_registry(entry.kind).get(name)
+        obj = get_registry(entry.kind).get(full_name(entry))
     except KernregError as error:
         yield finding("loads", "broken", str(error))
         return
@@ -85,7 +84,7 @@ def select(what: str, kind: str | None = None) -> list[Entry]:
 @click.command("check")
 @click.argument("what", metavar="DISTRIBUTION_OR_NAME")
 @click.option("--kind", type=click.Choice(KINDS), help="Only entries of this kind.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def command(what: str, kind: str | None, as_json: bool) -> None:
     """Run the conformance kit on every entry of a distribution, or on one entry.
 

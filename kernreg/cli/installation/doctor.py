@@ -16,8 +16,8 @@ from typing import Any
 import click
 
 import kernreg
-from kernreg.cli.installation.list import listing
-from kernreg.cli.output import console, styled, write_json
+from kernreg.cli.installation.list import full_name, listing
+from kernreg.cli.output import console, json_option, styled, write_json
 from kernreg.errors import KernregError, KernregWarning
 from kernreg.registry import Entry, discovery_report, get_registry
 
@@ -95,7 +95,7 @@ def load_all() -> tuple[list[Entry], list[str]]:
     for entry in listing():
         if entry.status not in ("available", "conflicting"):
             continue
-        name = f"{entry.distribution}:{entry.name}" if entry.distribution else entry.name
+        name = full_name(entry)
         # A plugin that prints when imported must not spoil the report, which may be JSON.
         with warnings.catch_warnings(record=True) as caught, redirect_stdout(sys.stderr):
             warnings.simplefilter("always")
@@ -181,7 +181,7 @@ def look_at_blas() -> tuple[str, ...]:
 
 
 @click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def command(as_json: bool) -> None:
     """Look for problems: versions, threads, BLAS, cache, and plugins that cannot be used.
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from kernreg.cli.installation.list import KINDS
-from kernreg.cli.output import console, styled, write_json
+from kernreg.cli.output import console, json_option, styled, write_json
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def class_parameters(cls: type) -> tuple[ParameterInfo, ...]:
 @click.command("info")
 @click.argument("kind", type=click.Choice(KINDS))
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def command(kind: str, name: str, as_json: bool) -> None:
     """Tell all about NAME: formula, parameters, properties, and where it comes from.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kernreg import registry
-from kernreg.cli.output import console, styled, write_json
+from kernreg.cli.output import console, json_option, styled, write_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,6 +22,11 @@ def listing(kind: str | None = None) -> list[registry.Entry]:
     from kernreg import available
 
     return sorted(available(kind), key=lambda entry: (KINDS.index(entry.kind), entry.name, entry.distribution or ""))
+
+
+def full_name(entry: registry.Entry) -> str:
+    """Return the name by which an entry is found, whoever else claims its short one."""
+    return f"{entry.distribution}:{entry.name}" if entry.distribution else entry.name
 
 
 def table(entries: Sequence[registry.Entry]) -> Table:
@@ -42,7 +47,7 @@ def table(entries: Sequence[registry.Entry]) -> Table:
 
 @click.command("list")
 @click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON, with every field.")
+@json_option
 def command(kind: str | None, as_json: bool) -> None:
     """List kernels, solvers, ensemblers and engines, and where each comes from."""
     entries = listing(kind)

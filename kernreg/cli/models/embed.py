@@ -64,7 +64,7 @@ def command(data: Path, target: str | None, solver: str, kernel: str | None, out
 
 
 def _draw(sides: dict[str, np.ndarray], y: Any, output: Path) -> None:
-    from kernreg.persistence import replacing
+    from kernreg.common.atomic import replacing
     from kernreg.plotting import EmbeddingDisplay
     from kernreg.plotting.base import pyplot
 

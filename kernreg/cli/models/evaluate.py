@@ -114,16 +114,20 @@ def _print(rows: list[dict[str, Any]], cv: int, repeats: int) -> None:
     table = Table(*columns, title=times, title_justify="left", box=None, pad_edge=False)
     best = {name: MEASURES[name](row[name] for row in rows if name in row) for name in measures}
     for row in rows:
-        cells = []
-        for name in measures:
-            text = f"{row[name]:.4f} ± {row[f'{name}_std']:.4f}" if name in row else ""
-            cells.append(f"[bold]{text}[/]" if text and row[name] == best[name] else text)
-        if "error" in row:
-            table.add_row(row["solver"], row["kernel"], "[red]failed: see below[/]")
-        else:
-            table.add_row(row["solver"], row["kernel"], *cells, f"{row['seconds_per_fold']:.3f}")
+        cells = ["[red]failed: see below[/]"]
+        if "error" not in row:
+            cells = [_cell(row, name, best[name]) for name in measures]
+            cells.append(f"{row['seconds_per_fold']:.3f}")
+        table.add_row(row["solver"], row["kernel"], *cells)
     out = console()
     out.print(table)
     for row in rows:
         if "error" in row:
             out.print(f"{row['solver']} with {row['kernel']}: {row['error']}", markup=False)
+
+
+def _cell(row: dict[str, Any], name: str, best: float) -> str:
+    if name not in row:
+        return ""
+    text = f"{row[name]:.4f} ± {row[f'{name}_std']:.4f}"
+    return f"[bold]{text}[/]" if row[name] == best else text

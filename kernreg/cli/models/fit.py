@@ -15,8 +15,8 @@ from kernreg.cli.options import (
     make_predictor,
     output_option,
     read_labelled,
-    remember_names,
     report_score,
+    save_model,
     target_option,
     without_name_warnings,
 )
@@ -36,8 +36,6 @@ def command(data: Path, target: str | None, solver: str, kernel: str | None, out
     \b
     kernreg fit iris.csv --target species --solver "ask-ls(gamma='loo')" --kernel "sne(sigma=2)" -o iris.kern
     """
-    from kernreg.persistence import save
-
     estimator = make_predictor(solver, kernel)
     X, y, names = read_labelled(data, target)
     check_task(estimator, y)
@@ -50,8 +48,7 @@ def command(data: Path, target: str | None, solver: str, kernel: str | None, out
             "features": int(X.shape[1]),
             **report_score(model),
         }
-    remember_names(model, names)
-    save(model, output)
+    save_model(model, names, output)
     if as_json:
         write_json(told)
         return

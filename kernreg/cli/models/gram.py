@@ -57,7 +57,7 @@ def command(
 def _one_file(path: Path, shape: tuple[int, int], dtype: Any, blocks: Any, report: Any) -> None:
     from numpy.lib import format as npy
 
-    from kernreg.persistence import replacing
+    from kernreg.common.atomic import replacing
 
     with replacing(path) as file:
         header = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
@@ -68,7 +68,7 @@ def _one_file(path: Path, shape: tuple[int, int], dtype: Any, blocks: Any, repor
 
 
 def _folder(folder: Path, shape: tuple[int, int], dtype: Any, blocks: Any, report: Any, kernel: str) -> None:
-    from kernreg.persistence import replacing
+    from kernreg.common.atomic import replacing
 
     if folder.suffix:
         raise DataError(

@@ -13,7 +13,7 @@ from kernreg.cli.options import (
     check_task,
     json_option,
     output_option,
-    remember_names,
+    save_model,
     seed_option,
     without_name_warnings,
 )
@@ -54,22 +54,15 @@ def command(
     """
     from kernreg.chain import Chain
     from kernreg.io import read_samples
-    from kernreg.persistence import save
 
     spec = read_spec(chain)
-    settings = spec.pop("run", {})
-    unknown = set(settings) - _RUN
-    if unknown:
-        raise SpecError(f"{chain}: [run] has {sorted(unknown)[0]!r}; accepted are {', '.join(sorted(_RUN))}")
+    settings = run_settings(spec.pop("run", {}), chain)
     made = Chain.from_spec(spec)
-    beside = chain.parent
-    table = data or (beside / settings["data"] if "data" in settings else None)
-    target = target or settings.get("target")
-    output = output or (beside / settings["output"] if "output" in settings else None)
+    table, output = data or settings.get("data"), output or settings.get("output")
     folds = cv or settings.get("cv")
     if table is None:
         raise SpecError(f'{chain} names no data; add --data table.csv, or data = "table.csv" under [run]')
-    samples = read_samples(table, target=target)
+    samples = read_samples(table, target=target or settings.get("target"))
     told: dict[str, Any] = {"chain": [name for name, _ in made.steps], "samples": int(samples.X.shape[0])}
     if samples.y is not None:
         check_task(made, samples.y)
@@ -80,8 +73,7 @@ def command(
     with without_name_warnings():
         made.fit(samples.X, samples.y)
     if output is not None:
-        remember_names(made, samples.names)
-        save(made, output)
+        save_model(made, samples.names, output)
         told["model"] = str(output)
     if as_json:
         write_json(told)
@@ -93,6 +85,14 @@ def command(
             out.print(f"  {name} {value:.4f}")
     if output is not None:
         out.print(f"written to {output}")
+
+
+def run_settings(found: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Return what the table [run] of a file says; files that it names are in the folder of that file."""
+    unknown = set(found) - _RUN
+    if unknown:
+        raise SpecError(f"{path}: [run] has {sorted(unknown)[0]!r}; accepted are {', '.join(sorted(_RUN))}")
+    return {name: path.parent / value if name in ("data", "output") else value for name, value in found.items()}
 
 
 def read_spec(path: Path) -> dict[str, Any]:

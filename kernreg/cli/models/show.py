@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from kernreg.cli.options import json_option
-from kernreg.cli.output import console, write_json
+from kernreg.cli.output import console, json_option, write_json
 
 
 @click.command("show")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from kernreg.cli.options import (
     make_predictor,
     output_option,
     read_labelled,
-    remember_names,
+    save_model,
     target_option,
     without_name_warnings,
     write_table,
@@ -30,10 +32,6 @@ def parse_grid(texts: tuple[str, ...]) -> dict[str, list[Any]]:
     >>> parse_grid(("kernel__sigma=1,2.5", "gamma=0.1:10:3"))
     {'kernel__sigma': [1, 2.5], 'gamma': [0.1, 1.0, 10.0]}
     """
-    import ast
-
-    import numpy as np
-
     grid: dict[str, list[Any]] = {}
     for text in texts:
         name, mark, values = text.partition("=")
@@ -41,23 +39,29 @@ def parse_grid(texts: tuple[str, ...]) -> dict[str, list[Any]]:
             raise SpecError(f"--grid {text!r} cannot be read; write name=value,value or name=low:high:count")
         if name.strip() in grid:
             raise SpecError(f"--grid names {name.strip()!r} twice; give all its values together")
-        if values.count(":") == 2:
-            try:
-                low, high, count = (float(part) for part in values.split(":"))
-                if not (0 < low < high and count >= 2 and count == int(count)):
-                    raise ValueError
-            except ValueError:
-                raise SpecError(
-                    f"--grid {text!r} cannot be read; a range is low:high:count with 0 < low < high and at least 2 "
-                    "values"
-                ) from None
-            grid[name.strip()] = [float(f"{value:.12g}") for value in np.geomspace(low, high, int(count))]
-            continue
-        try:
-            grid[name.strip()] = list(ast.literal_eval(f"({values},)"))
-        except (ValueError, SyntaxError):
-            grid[name.strip()] = [value.strip() for value in values.split(",")]
+        grid[name.strip()] = _range(text, values) if values.count(":") == 2 else _list(values)
     return grid
+
+
+def _range(text: str, values: str) -> list[float]:
+    import numpy as np
+
+    try:
+        low, high, count = (float(part) for part in values.split(":"))
+        if not (0 < low < high < math.inf and count >= 2 and count.is_integer()):
+            raise ValueError
+    except ValueError:
+        raise SpecError(
+            f"--grid {text!r} cannot be read; a range is low:high:count with 0 < low < high and at least 2 values"
+        ) from None
+    return [float(f"{value:.12g}") for value in np.geomspace(low, high, int(count))]
+
+
+def _list(values: str) -> list[Any]:
+    try:
+        return list(ast.literal_eval(f"({values},)"))
+    except (ValueError, SyntaxError):
+        return [value.strip() for value in values.split(",")]
 
 
 @click.command("tune")
@@ -91,7 +95,6 @@ def command(
     \b
     kernreg tune iris.csv -t species -k rbf -g kernel__sigma=0.5,1,2,4 -g gamma=0.01:1000:30 -o best.kern
     """
-    from kernreg.persistence import save
     from kernreg.solvers.tuning import tune
 
     grid: dict[str, Any] = {"gamma": "loo"} if not grids else {**parse_grid(grids)}
@@ -105,8 +108,7 @@ def command(
         header = list(rows[0])
         write_table(header, ([row.get(name, "") for name in header] for row in rows), table)
     if output is not None:
-        remember_names(found.best_estimator, names)
-        save(found.best_estimator, output)
+        save_model(found.best_estimator, names, output)
     told = {"score": found.best_score, "parameters": found.best_params, "combinations": len(rows)}
     if as_json:
         write_json({**told, "model": None if output is None else str(output)})

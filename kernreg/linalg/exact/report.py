@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -43,6 +44,10 @@ class SolveReport:
     refinements: int = 0
     damped: bool = False
     note: str = ""
+
+    def noted(self, note: str) -> Self:
+        """Return the report with something more worth saying."""
+        return replace(self, note="; ".join(part for part in (self.note, note) if part))
 
 
 def relative(r: np.ndarray, T: np.ndarray) -> float:

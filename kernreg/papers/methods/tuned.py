@@ -23,8 +23,9 @@ from kernreg.papers.methods.crossed import make_folds, targets
 from kernreg.papers.methods.tabular import CHOOSING, grid_values
 from kernreg.papers.splitting import Split
 from kernreg.solvers import LSSVC, AsKLSClassifier
-from kernreg.solvers.dual.systems import BlockSystem, SymmetricSystem
-from kernreg.solvers.parameters import default_gammas
+from kernreg.solvers.dual.ask_ls import BlockSystem
+from kernreg.solvers.dual.gamma import default_gammas
+from kernreg.solvers.dual.ls_svm import SymmetricSystem
 
 
 def merged(
@@ -124,7 +125,7 @@ def tune_one(X: np.ndarray, Y: np.ndarray, candidate: Mapping[str, Any]) -> Foun
         system = (SymmetricSystem if symmetric else BlockSystem)(kernel(X), Y, None, overwrite=True)
         gammas = default_gammas(system.scale)
         path = system.path(gammas)
-        left_out = path.excluded
+        left_out = path.poles
         if symmetric:  # beyond the first pole of an indefinite kernel nothing can be relied on
             left_out = left_out | (1.0 / gammas + system.spectrum.values.min(initial=0.0) <= 0.0)
         decisions = Y - np.mean(list(path.residuals.values()), axis=0)

@@ -115,7 +115,7 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
     (100, 40)
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         n_clusters: Any = 3,
         *,

@@ -122,7 +122,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
     #: Declared for the conformance kit, which then holds the solver to refusing asymmetric kernels.
     requires_symmetric_kernel = True
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = "rbf",
         n_components: int | None = None,

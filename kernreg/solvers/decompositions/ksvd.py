@@ -113,7 +113,7 @@ class KernelSVD(TwoSided):
     ['left0', 'left1', 'right0', 'right1']
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = "rbf",
         n_components: Any = 2,

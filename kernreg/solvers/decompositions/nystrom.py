@@ -119,7 +119,7 @@ class AsymmetricNystroem(TwoSided):
     ([100, 200], True)
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = "rbf",
         n_components: int = 2,

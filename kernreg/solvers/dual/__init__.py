@@ -1,1 +1,14 @@
-"""Machines whose dual is linear in the targets: LS-SVM and AsK-LS."""
+"""Machines whose dual is linear in the targets: LS-SVM and AsK-LS.
+
+ls_svm.py         LSSVC, LSSVR: symmetric kernels. `fit` reads from top to bottom: check, encode the targets, kernel
+ask_ls.py         AsKLSClassifier, AsKLSRegressor: any kernel.   matrix or operator, system, solve or choose γ, store
+training.py       samples, targets and weights as they are given, checked; their kernel matrix
+targets.py        classes as ±1, one against the rest or one against one; real outputs
+strategy.py       exact, iterative or lowrank, and the settings of each
+exact.py          systems with the kernel matrix in memory; leave-one-out values
+matrix_free.py    systems without it: Krylov iterations, landmarks
+gamma.py          γ: what may be given, and the best of several by exact leave-one-out
+solution.py       what a system answers
+machine.py        what is kept of a fit, leave-one-out values, predictions
+documentation.py  what all docstrings say alike
+"""

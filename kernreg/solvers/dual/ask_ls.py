@@ -20,25 +20,80 @@ For a symmetric kernel both functions are the LS-SVM.
 
 from __future__ import annotations
 
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from kernreg.solvers.dual.merging import average, learns, make_ensembler
-from kernreg.solvers.dual.prediction import DualClassifier, DualPredictor, DualRegressor
-from kernreg.solvers.dual.systems import BlockSystem, Views
+from kernreg.factory import make_kernel
+from kernreg.linalg import BlockSpectrum, SolveReport, solve_block_or_spectrum
+from kernreg.solvers.dual.documentation import documented
+from kernreg.solvers.dual.exact import CentredSystem, ExactSystem, Path
+from kernreg.solvers.dual.gamma import Choice, choose_gamma, leave_one_out_score
+from kernreg.solvers.dual.machine import DualClassifier, DualMachine, DualRegressor
+from kernreg.solvers.dual.matrix_free import IterativeSystem, LandmarkSystem
+from kernreg.solvers.dual.solution import DualSolution
+from kernreg.solvers.dual.strategy import Settings, pick, why
+from kernreg.solvers.dual.training import TrainingSet, check_training_set
 from kernreg.solvers.parameters import check_choice
+from kernreg.solvers.views import Views, learns, new_ensembler
 
 
-class _TwoViews(DualPredictor):
-    """Two views, merged by an ensembler."""
+class BlockSystem(CentredSystem):
+    """The dual with both borders eliminated, â/γ + K̃ ĉ = T, ĉ/γ + K̃ᵀ â = T, T = P S Y.
 
-    _system = BlockSystem
-    _accepts_pairs = True
+    ``on_pole`` is what to do where 1/γ is a singular value of K̃: ``"raise"`` or ``"damp"``.
+    """
 
     def __init__(
+        self,
+        K: np.ndarray,
+        Y: np.ndarray,
+        weights: np.ndarray | None,
+        *,
+        overwrite: bool = False,
+        on_pole: str = "raise",
+    ):
+        super().__init__(K, Y, weights, overwrite=overwrite)
+        self.on_pole = on_pole
+
+    @cached_property
+    def spectrum(self) -> BlockSpectrum:
+        """The singular triplets of K̃, in its memory."""
+        return BlockSpectrum(self.centred)
+
+    def direct(self, gamma: float) -> DualSolution:
+        """Solve for one γ by factorisation."""
+        return self._solution(*solve_block_or_spectrum(self.centred, self.T, gamma, self.on_pole))
+
+    def at(self, gamma: float) -> DualSolution:
+        """Solve for one γ from the triplets."""
+        return self._solution(*self.spectrum.solution(self.T, gamma, self.on_pole))
+
+    def path(self, gammas: np.ndarray) -> Path:
+        """Return leave-one-out residuals for every γ."""
+        poles = self.spectrum.poles(gammas)
+        damped = poles if self.on_pole == "damp" else np.zeros(len(gammas), dtype=bool)
+        A, C = self.spectrum.solve(self.T, gammas, damped)
+        source, target = self.spectrum.leave_one_out(self.T, A, C, gammas, damped)
+        return Path({"source": source, "target": target}, poles & ~damped)
+
+    def _solution(self, a_hat: np.ndarray, c_hat: np.ndarray, report: SolveReport) -> DualSolution:
+        a, c = self.centred.coefficients(a_hat), self.centred.coefficients(c_hat)  # Σ a = Σ c = 0
+        b1 = self.centred.source_intercept(self.Y, c_hat)  # the weighted mean of y - K c
+        b2 = self.centred.target_intercept(self.Y, a_hat)  # the weighted mean of y - Kᵀ a
+        cancelled = max(self._cancelled(c_hat, self.centred.left), self._cancelled(a_hat, self.centred.right))
+        return DualSolution({"source": c, "target": a}, {"source": b1, "target": b2}, report, cancelled)
+
+
+class _AsKLS(DualMachine):
+    """The fit of both machines: two views, merged by an ensembler."""
+
+    views = ("source", "target")
+
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = "rbf",
         gamma: Any = 0.5,
@@ -65,51 +120,74 @@ class _TwoViews(DualPredictor):
         self.ensembler = ensembler
         self.on_pole = on_pole
 
-    def _pole_policy(self) -> str:
-        return check_choice("on_pole", self.on_pole, ("raise", "damp"))
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        # Check.
+        ensembler = new_ensembler(self.ensembler)
+        settings, kernel = Settings.of(self), make_kernel(self.kernel)
+        damped = check_choice("on_pole", self.on_pole, ("raise", "damp")) == "damp"
+        data = check_training_set(self, kernel, X, y, sample_weight)
+        # Encode the targets: the columns of Y are classes, or outputs.
+        targets = self._encode(data.y)
+        problems = targets.problems(data.y)
+        # The kernel matrix, or what stands in its place; and the system.
+        left_out = settings.chooses or learns(ensembler)
+        strategy = pick(
+            settings.strategy, len(data.y), leave_one_out=left_out, exact_only="on_pole='damp'" if damped else ""
+        )
+        system: Any
+        if strategy == "exact":
+            system = ExactSystem(self._make_system(damped=damped), data.matrix(), problems, data.weights)
+        else:
+            without_matrix = IterativeSystem if strategy == "iterative" else LandmarkSystem
+            system = without_matrix(False, data, problems[0].Y, settings)
+        # a/(γ v) + K c + b₁ 1 = y,  c/(γ v) + Kᵀ a + b₂ 1 = y,  Σ a = Σ c = 0: for the γ given, or the best of several.
+        labels = targets.for_ensemblers(data.y)
+        if isinstance(settings.gamma, float) and not left_out:
+            choice = Choice(settings.gamma, system.solve(settings.gamma))
+        else:
+            score = leave_one_out_score(targets, data, partial(_merged_candidate, ensembler, labels))
+            choice = choose_gamma(system, settings.gammas, score)
+        # What merges the two views learns from values of samples left out, or needs no more than their shape.
+        views = choice.left_out if learns(ensembler) else _fitted_views(choice, data, problems[0].Y)
+        assert views is not None
+        ensembler.fit({name: targets.shaped(view) for name, view in views.items()}, labels)
+        # Store.
+        choice = choice.noted(why(strategy, settings.strategy, len(data.y)))
+        self._store(data, targets, choice, system, ensembler_=ensembler)
 
-    def _only_exact(self) -> str:
-        return "on_pole='damp'" if self.on_pole == "damp" else ""
-
-    def _needs_leave_one_out(self) -> bool:
-        return learns(self.ensembler_)
-
-    def _fit_views(self, X: Any, y: Any, sample_weight: Any) -> None:
-        self.ensembler_ = make_ensembler(self.ensembler)
-        self._fit(X, y, sample_weight)
-        self.ensembler_.fit(self.loo_views_ if learns(self.ensembler_) else self._fitted_views(), self._labels(self._y))
-
-    def _fitted_views(self) -> Views:
-        """Return the views of the training samples from the dual equations: y - a/(γ v) and y - c/(γ v)."""
-        Y = self._encode(self._y)[0].Y
-        if self._coefficients.shape[1] != len(Y):  # on landmarks; the shape is all that is needed
-            return {"source": self._outer(Y), "target": self._outer(Y)}
-        scale = self.gamma_ * (1.0 if self._weights is None else self._weights[:, None])
-        source, target = self._coefficients  # c and a
-        return {"source": self._outer(Y - target / scale), "target": self._outer(Y - source / scale)}
-
-    def _labels(self, y: np.ndarray) -> np.ndarray:
-        """Return the targets as ensemblers see them: real numbers (integers 0 and 1 would be taken for classes)."""
-        return np.asarray(y, dtype=np.float64)
+    def _make_system(self, *, damped: bool) -> Any:
+        return partial(BlockSystem, on_pole="damp" if damped else "raise")
 
     def _merge(self, views: Views) -> np.ndarray:
         return np.asarray(self.ensembler_.merge(views))
 
-    def _merge_candidates(self, views: Views) -> np.ndarray:
-        # An ensembler that learns would see each γ's targets twice: candidates are then compared by their mean view.
-        if learns(self.ensembler_):
-            return average(views)
-        return np.asarray(make_ensembler(self.ensembler).fit(views, self._labels(self._y)).merge(views))
+
+def _merged_candidate(ensembler: Any, labels: np.ndarray, views: Views) -> np.ndarray:
+    """Return one decision of leave-one-out views while γ is still being chosen."""
+    # An ensembler that learns would see each γ's targets twice: candidates are then compared by their mean view.
+    if learns(ensembler):
+        return np.mean(list(views.values()), axis=0)
+    return np.asarray(new_ensembler(ensembler).fit(views, labels).merge(views))
+
+
+def _fitted_views(choice: Choice, data: TrainingSet, Y: np.ndarray) -> Views:
+    """Return the views of the training samples from the dual equations: y - a/(γ v) and y - c/(γ v)."""
+    a, c = choice.solution.coefficients["target"], choice.solution.coefficients["source"]
+    if len(a) != len(Y):  # on landmarks; the shape is all that is needed
+        return {"source": Y, "target": Y}
+    scale = choice.gamma * (1.0 if data.weights is None else data.weights[:, None])
+    return {"source": Y - a / scale, "target": Y - c / scale}
 
 
 def _gives_probabilities(solver: Any) -> bool:
     ensembler = getattr(solver, "ensembler_", None)
     if ensembler is None:
-        ensembler = make_ensembler(solver.ensembler)
+        ensembler = new_ensembler(solver.ensembler)
     return hasattr(ensembler, "proba")
 
 
-class AsKLSClassifier(ClassifierMixin, _TwoViews, DualClassifier):
+@documented
+class AsKLSClassifier(ClassifierMixin, _AsKLS, DualClassifier):
     """AsK-LS classifier for any kernel, one-vs-rest, with a source and a target view.
 
     Parameters
@@ -127,42 +205,18 @@ class AsKLSClassifier(ClassifierMixin, _TwoViews, DualClassifier):
         What to do where 1/γ is a singular value of the centred kernel matrix: raise an error that names a safe γ, or
         take the Tikhonov solution (BᵀB + λ)⁻¹Bᵀr of the centred system, λ = 1 as in the authors' code (which damps
         the intercepts too; here they are free). At any other γ both do the same.
-    strategy : {"auto", "exact", "iterative", "lowrank"}
-        ``exact`` holds the kernel matrix in memory; ``iterative`` never does (Krylov methods on streamed products, no
-        leave-one-out); ``lowrank`` approximates it by landmarks. ``auto`` is exact while that fits the memory budget;
-        `solver_report_` says what was taken.
-    tol, max_iter : float, int
-        Relative residual to reach and bound on the iterations (iterative); a ConvergenceWarning says if not reached.
-    n_landmarks : int, optional
-        Landmarks of the approximation (lowrank, 500 by default) or of the preconditioner (iterative).
-    landmarks : str or array of int
-        How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``; or their indices.
-    random_state : int, Generator or None
-        Of that choice.
+    {strategy}
 
     Attributes
     ----------
     classes_ : ndarray
-    kernel_ : Kernel
-        The kernel, bound to the training samples.
     ensembler_ : object
         The fitted ensembler.
-    gamma_ : float
-        The γ used.
     dual_coef_ : ndarray of shape (2, m) or (2, m, classes)
         c of the source view, then a of the target view.
     intercept_ : ndarray of shape (2,) or (2, classes)
-    solver_report_ : SolveReport
-        What ran, the residual reached, whether the solution is damped.
-    n_iter_ : int
-        Iterations of the Krylov method; 1 for a direct solve.
-    landmarks_ : ndarray of int
-        The training samples the model stands on, where the strategy is lowrank.
-    loo_path_ : dict
-        gamma, score and squared_error, where γ was chosen by leave-one-out.
-    loo_views_, loo_residuals_, loo_score_
-        See the properties; computed when first asked for. With an ensembler that learns, residuals and score are those
-        of the merged leave-one-out views it was fitted to.
+    {fitted}
+        With an ensembler that learns, residuals and score are those of the merged leave-one-out views it was fitted to.
 
     Notes
     -----
@@ -191,12 +245,8 @@ class AsKLSClassifier(ClassifierMixin, _TwoViews, DualClassifier):
             Multiplies γ sample by sample, in both spaces. An integer weight is the same as repeating the sample, zero
             the same as leaving it out (for a row-normalised kernel: with the normalisers held fixed).
         """
-        self._fit_views(X, y, sample_weight)
+        self._fit(X, y, sample_weight)
         return self
-
-    def _labels(self, y: np.ndarray) -> np.ndarray:
-        codes = self._codes(y)
-        return np.where(codes == 1, 1, -1) if len(self.classes_) == 2 else codes
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -205,7 +255,8 @@ class AsKLSClassifier(ClassifierMixin, _TwoViews, DualClassifier):
         return self.ensembler_.proba(views)
 
 
-class AsKLSRegressor(RegressorMixin, _TwoViews, DualRegressor):
+@documented
+class AsKLSRegressor(RegressorMixin, _AsKLS, DualRegressor):
     """AsK-LS regression for any kernel, one or several outputs, with a source and a target view.
 
     Parameters
@@ -219,26 +270,16 @@ class AsKLSRegressor(RegressorMixin, _TwoViews, DualRegressor):
         What merges the views: ``"average"``, ``"source"``, ``"target"``, ``"best"``, ``"stack"``, or one's own.
     on_pole : {"raise", "damp"}
         What to do where 1/γ is a singular value of the centred kernel matrix, see `AsKLSClassifier`.
-    strategy : {"auto", "exact", "iterative", "lowrank"}
-        ``exact`` holds the kernel matrix in memory; ``iterative`` never does (Krylov methods on streamed products, no
-        leave-one-out); ``lowrank`` approximates it by landmarks. ``auto`` is exact while that fits the memory budget;
-        `solver_report_` says what was taken.
-    tol, max_iter : float, int
-        Relative residual to reach and bound on the iterations (iterative); a ConvergenceWarning says if not reached.
-    n_landmarks : int, optional
-        Landmarks of the approximation (lowrank, 500 by default) or of the preconditioner (iterative).
-    landmarks : str or array of int
-        How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``; or their indices.
-    random_state : int, Generator or None
-        Of that choice.
+    {strategy}
 
     Attributes
     ----------
-    kernel_, ensembler_, gamma_, solver_report_, loo_path_, loo_views_, loo_residuals_, loo_score_
-        As of `AsKLSClassifier`.
+    ensembler_ : object
+        The fitted ensembler.
     dual_coef_ : ndarray of shape (2, m) or (2, m, outputs)
         c of the source view, then a of the target view.
     intercept_ : ndarray of shape (2,) or (2, outputs)
+    {fitted}
 
     Examples
     --------
@@ -259,5 +300,5 @@ class AsKLSRegressor(RegressorMixin, _TwoViews, DualRegressor):
         sample_weight : array-like of shape (m,), optional
             Multiplies γ sample by sample, in both spaces.
         """
-        self._fit_views(X, y, sample_weight)
+        self._fit(X, y, sample_weight)
         return self

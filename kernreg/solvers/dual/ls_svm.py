@@ -19,22 +19,96 @@ Its matrix does not depend on the targets: one factorisation serves all classes 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, is_regressor
 
 from kernreg.errors import ParameterError
-from kernreg.solvers.dual.base import DualSolver
-from kernreg.solvers.dual.class_problems import Problem, one_vs_one, one_vs_rest, pairwise_votes
-from kernreg.solvers.dual.prediction import DualClassifier, DualRegressor
-from kernreg.solvers.dual.systems import SymmetricSystem
+from kernreg.factory import make_kernel
+from kernreg.linalg import SolveReport, SymmetricSpectrum, solve_symmetric
+from kernreg.solvers.dual.documentation import documented
+from kernreg.solvers.dual.exact import CentredSystem, ExactSystem, Path
+from kernreg.solvers.dual.gamma import Choice, choose_gamma, leave_one_out_score
+from kernreg.solvers.dual.machine import DualClassifier, DualMachine, DualRegressor
+from kernreg.solvers.dual.matrix_free import IterativeSystem, LandmarkSystem
+from kernreg.solvers.dual.solution import DualSolution
+from kernreg.solvers.dual.strategy import Settings, pick, why
+from kernreg.solvers.dual.targets import ClassTargets
+from kernreg.solvers.dual.training import check_training_set
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.samples import check_fitted
+from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some
 
 
-class _KreinMixin(DualSolver):
-    """What the spectrum of a symmetric training matrix tells."""
+class SymmetricSystem(CentredSystem):
+    """The dual with the border eliminated, (K̃ + I/γ) â = P S Y: see `kernreg.linalg.exact.centring`."""
+
+    @cached_property
+    def spectrum(self) -> SymmetricSpectrum:
+        """The eigenpairs of K̃, in its memory."""
+        return SymmetricSpectrum(self.centred)
+
+    def direct(self, gamma: float) -> DualSolution:
+        """Solve for one γ by factorisation."""
+        return self._solution(*solve_symmetric(self.centred, self.T, gamma))
+
+    def at(self, gamma: float) -> DualSolution:
+        """Solve for one γ from the eigenpairs."""
+        return self._solution(*self.spectrum.solution(self.T, gamma))
+
+    def path(self, gammas: np.ndarray) -> Path:
+        """Return leave-one-out residuals for every γ."""
+        residuals = self.spectrum.leave_one_out(self.spectrum.solve(self.T, gammas), gammas)
+        return Path({"decision": residuals}, self.spectrum.poles(gammas))
+
+    def _solution(self, a_hat: np.ndarray, report: SolveReport) -> DualSolution:
+        a = self.centred.coefficients(a_hat)  # Σ a = 0
+        b = self.centred.source_intercept(self.Y, a_hat)  # the weighted mean of y - K a
+        return DualSolution({"decision": a}, {"decision": b}, report, self._cancelled(a_hat, self.centred.left))
+
+
+class _LSSVM(DualMachine):
+    """The fit of both machines, and what the spectrum of a symmetric training matrix tells."""
+
+    requires_symmetric_kernel = True
+    views = ("decision",)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        # Check.
+        settings, kernel = Settings.of(self), make_kernel(self.kernel)
+        data = check_training_set(self, kernel, X, y, sample_weight)
+        # Encode the targets: the columns of Y are classes, pairs of classes, or outputs.
+        targets = self._encode(data.y)
+        problems = targets.problems(data.y)
+        # The kernel matrix, or what stands in its place; and the system.
+        strategy = pick(
+            settings.strategy,
+            len(data.y),
+            leave_one_out=settings.chooses,
+            exact_only="multi_class='one-vs-one'" if targets.pairwise else "",
+        )
+        symmetry = {"who": type(self).__name__, "instead": "ask-lsr" if is_regressor(self) else "ask-ls"}
+        system: Any
+        if strategy == "exact":
+            K = data.matrix()
+            require_symmetric(data.kernel, K, **symmetry)
+            system = ExactSystem(SymmetricSystem, K, problems, data.weights)
+        else:
+            require_symmetric_on_some(data.kernel, data.X, **symmetry)
+            without_matrix = IterativeSystem if strategy == "iterative" else LandmarkSystem
+            system = without_matrix(True, data, problems[0].Y, settings)
+        # (K + diag(1/(γ v))) a + b 1 = y,  Σ a = 0: for the γ given, or the best of several by leave-one-out.
+        if isinstance(settings.gamma, float):
+            choice = Choice(settings.gamma, system.solve(settings.gamma))
+        else:
+            choice = choose_gamma(system, settings.gamma, leave_one_out_score(targets, data, self._merge))
+        # Store.
+        self._store(data, targets, choice.noted(why(strategy, settings.strategy, len(data.y))), system)
+
+    def _make_system(self, *, damped: bool) -> type[SymmetricSystem]:
+        return SymmetricSystem
 
     @property
     def signature_(self) -> tuple[int, int]:
@@ -59,7 +133,8 @@ class _KreinMixin(DualSolver):
         return self._training_matrix()
 
 
-class LSSVC(ClassifierMixin, DualClassifier, _KreinMixin):
+@documented
+class LSSVC(ClassifierMixin, _LSSVM, DualClassifier):
     """Least squares support vector classifier.
 
     Parameters
@@ -71,39 +146,17 @@ class LSSVC(ClassifierMixin, DualClassifier, _KreinMixin):
         matrix, ``"loo"``) the value with the best exact leave-one-out accuracy is taken, ties settled by squared error.
     multi_class : {"one-vs-rest", "one-vs-one"}
         How more than two classes become problems of two.
-    strategy : {"auto", "exact", "iterative", "lowrank"}
-        ``exact`` holds the kernel matrix in memory; ``iterative`` never does (Krylov methods on streamed products, no
-        leave-one-out); ``lowrank`` approximates it by landmarks. ``auto`` is exact while that fits the memory budget;
-        `solver_report_` says what was taken.
-    tol, max_iter : float, int
-        Relative residual to reach and bound on the iterations (iterative); a ConvergenceWarning says if not reached.
-    n_landmarks : int, optional
-        Landmarks of the approximation (lowrank, 500 by default) or of the preconditioner (iterative).
-    landmarks : str or array of int
-        How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``; or their indices.
-    random_state : int, Generator or None
-        Of that choice.
+    {strategy}
 
     Attributes
     ----------
     classes_ : ndarray
-    kernel_ : Kernel
-        The kernel, bound to the training samples.
-    gamma_ : float
-        The γ used.
     dual_coef_ : ndarray of shape (m,) or (m, columns)
         The coefficients a: one column for each class, or pair of classes.
     intercept_ : float or ndarray of shape (columns,)
-    solver_report_ : SolveReport
-        What ran, and the residual reached.
-    n_iter_ : int
-        Iterations of the Krylov method; 1 for a direct solve.
-    landmarks_ : ndarray of int
-        The training samples the model stands on, where the strategy is lowrank.
-    loo_path_ : dict
-        gamma, score and squared_error, where γ was chosen by leave-one-out.
-    loo_views_, loo_residuals_, loo_score_, signature_
-        See the properties; computed when first asked for.
+    {fitted}
+    signature_ : tuple of int
+        See the property; computed when asked for.
 
     Examples
     --------
@@ -116,10 +169,7 @@ class LSSVC(ClassifierMixin, DualClassifier, _KreinMixin):
     rbf(sigma=3.0)
     """
 
-    requires_symmetric_kernel = True
-    _system = SymmetricSystem
-
-    def __init__(
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = "rbf",
         gamma: Any = 1.0,
@@ -158,33 +208,24 @@ class LSSVC(ClassifierMixin, DualClassifier, _KreinMixin):
         self._fit(X, y, sample_weight)
         return self
 
-    @property
-    def _pairwise_problems(self) -> bool:
-        return self.multi_class == "one-vs-one" and len(self.classes_) > 2
-
-    def _only_exact(self) -> str:
-        return "multi_class='one-vs-one'" if self._pairwise_problems else ""
-
-    def _split(self, codes: np.ndarray, n_classes: int) -> list[Problem]:
-        return (one_vs_one if self.multi_class == "one-vs-one" else one_vs_rest)(codes, n_classes)
-
-    def _outer(self, view: np.ndarray) -> np.ndarray:
-        return pairwise_votes(view, len(self.classes_)) if self._pairwise_problems else super()._outer(view)
+    def _encode(self, y: np.ndarray) -> ClassTargets:
+        return ClassTargets.of(y, pairwise=self.multi_class == "one-vs-one")
 
     @property
     def loo_residuals_(self) -> np.ndarray:
         """Target ±1 minus exact leave-one-out decision: (m,), (m, classes), or (m, pairs) with NaN outside a pair."""
-        views = self.loo_views_
-        if not self._pairwise_problems:
-            return self._targets(self._y) - self._merge(views)
+        residuals = super().loo_residuals_
+        if not self._targets.pairwise:
+            return residuals
         assert self._loo is not None
         residuals = np.full_like(self._loo["decision"], np.nan)
-        for column, problem in enumerate(self._encode(self._y)):
+        for column, problem in enumerate(self._targets.problems(self._y)):
             residuals[problem.rows, column] = problem.Y[:, 0] - self._loo["decision"][problem.rows, column]
         return residuals
 
 
-class LSSVR(RegressorMixin, DualRegressor, _KreinMixin):
+@documented
+class LSSVR(RegressorMixin, _LSSVM, DualRegressor):
     """Least squares support vector regression: kernel ridge regression with an intercept that is not penalised.
 
     Parameters
@@ -194,37 +235,15 @@ class LSSVR(RegressorMixin, DualRegressor, _KreinMixin):
     gamma : float, sequence of float or "loo"
         The regularisation constant γ; larger fits the data closer. Of a sequence (or of a grid fitted to the kernel
         matrix, ``"loo"``) the value with the best exact leave-one-out R² is taken.
-    strategy : {"auto", "exact", "iterative", "lowrank"}
-        ``exact`` holds the kernel matrix in memory; ``iterative`` never does (Krylov methods on streamed products, no
-        leave-one-out); ``lowrank`` approximates it by landmarks. ``auto`` is exact while that fits the memory budget;
-        `solver_report_` says what was taken.
-    tol, max_iter : float, int
-        Relative residual to reach and bound on the iterations (iterative); a ConvergenceWarning says if not reached.
-    n_landmarks : int, optional
-        Landmarks of the approximation (lowrank, 500 by default) or of the preconditioner (iterative).
-    landmarks : str or array of int
-        How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``; or their indices.
-    random_state : int, Generator or None
-        Of that choice.
+    {strategy}
 
     Attributes
     ----------
-    kernel_ : Kernel
-        The kernel, bound to the training samples.
-    gamma_ : float
-        The γ used.
     dual_coef_ : ndarray of shape (m,) or (m, outputs)
     intercept_ : float or ndarray of shape (outputs,)
-    solver_report_ : SolveReport
-        What ran, and the residual reached.
-    n_iter_ : int
-        Iterations of the Krylov method; 1 for a direct solve.
-    landmarks_ : ndarray of int
-        The training samples the model stands on, where the strategy is lowrank.
-    loo_path_ : dict
-        gamma, score and squared_error, where γ was chosen by leave-one-out.
-    loo_views_, loo_residuals_, loo_score_, signature_
-        See the properties; computed when first asked for.
+    {fitted}
+    signature_ : tuple of int
+        See the property; computed when asked for.
 
     Examples
     --------
@@ -234,9 +253,6 @@ class LSSVR(RegressorMixin, DualRegressor, _KreinMixin):
     >>> float(np.round(model.predict([[0.5]])[0], 2)), round(float(np.sin(3.0)), 2)
     (0.14, 0.14)
     """
-
-    requires_symmetric_kernel = True
-    _system = SymmetricSystem
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LSSVR:
         """Fit to samples in rows and their outputs.

@@ -31,6 +31,7 @@ from kernreg.kernels.combinations.learned import corrected, projected
 from kernreg.kernels.indexed import precomputed
 from kernreg.linalg.landmarks.features import symmetric_features
 from kernreg.linalg.landmarks.selection import choose_landmarks
+from kernreg.solvers.dual.gamma import check_gamma
 from kernreg.solvers.dual.ls_svm import LSSVC
 from kernreg.solvers.kernel_learning.graph_penalty import (
     PenalisedKernel,
@@ -42,7 +43,7 @@ from kernreg.solvers.kernel_learning.graph_penalty import (
 )
 from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
-from kernreg.solvers.parameters import KernelParameters, check_choice, check_gamma
+from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_samples, input_kind
 from kernreg.solvers.symmetry import require_symmetric
 

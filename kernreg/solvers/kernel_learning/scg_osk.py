@@ -129,7 +129,7 @@ class SCGOSK(KernelLearner):
     n_components: Any
     tol: Any
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         n_neighbors: int = 5,
         n_components: int | None = None,

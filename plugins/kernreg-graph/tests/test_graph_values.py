@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from kernreg_graph import graph_adjacency, graph_from_edges, katz, katz_limit, pagerank, shortest_path
 
-import kernreg
+import kernreg.graphs
 from kernreg.errors import DataError, ParameterError
 
 
@@ -296,23 +296,9 @@ def test_wrong_parameters_are_named(make, accepted):
     assert accepted in str(raised.value)
 
 
-def test_edges_count_once_and_weights_add_up():
+def test_edges_are_read_by_the_core():
+    assert graph_from_edges is kernreg.graphs.graph_from_edges
     edges = [[0, 2], [0, 2], [1, 0]]
     assert graph_from_edges(edges).toarray().tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, 0]]
     assert graph_from_edges(edges, 4, [1.0, 2.0, 5.0])[0, 2] == 3.0
     assert graph_from_edges([], n_nodes=2).toarray().tolist() == [[0, 0], [0, 0]]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (([[0, 1, 2]],), r"edges has shape \(1, 3\)"),
-        (([[0.0, 1.5]],), "dtype float64; accepted are integers"),
-        (([[0, -1]],), "negative node number -1"),
-        (([[0, 5]], 5), "edges names node 5, and n_nodes=5 has nodes 0 … 4"),
-        (([[0, 1]], 2, [1.0, 2.0]), r"weights has shape \(2,\) for 1 edges"),
-    ],
-)
-def test_edges_that_are_none(arguments, said):
-    with pytest.raises(DataError, match=said):
-        graph_from_edges(*arguments)

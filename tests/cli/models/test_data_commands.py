@@ -142,6 +142,13 @@ def test_tune_equals_python(run, iris, tmp_path):
         assert run("tune", str(path), "-t", "species", "-g", wrong).exit_code == 2
 
 
+@pytest.mark.parametrize("wrong", ["gamma=1:2:inf", "gamma=1:inf:3", "gamma=1:2:nan", "gamma=1:2:2.5"])
+def test_a_range_without_end_is_refused(run, iris, wrong):
+    refused = run("tune", str(iris[2]), "-t", "species", "-g", wrong)
+    assert refused.exit_code == 2
+    assert "a range is low:high:count" in refused.stderr
+
+
 def test_embed_writes_coordinates_and_pictures(run, iris, tmp_path):
     X, labels, path = iris
     arguments = ["embed", str(path), "-t", "species", "-s", "ksvd(n_components=2)", "-k", "sne(sigma=2)"]

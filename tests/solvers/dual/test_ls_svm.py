@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.linalg import LinAlgWarning
+from sklearn.datasets import load_iris
 
 import kernreg as kr
 from kernreg import kernel
@@ -320,3 +321,23 @@ def test_feature_names_are_checked(blobs):
     assert clf.feature_names_in_.tolist() == list("abcd")
     with pytest.raises(ValueError, match="feature names"):
         clf.predict(frame[list("dcba")])
+
+
+def test_parameters_changed_after_a_fit_change_no_prediction():
+    X, y = load_iris(return_X_y=True)
+    clf = LSSVC(kernel="rbf(sigma=2.0)").fit(X, y)
+    before, residuals = clf.decision_function(X), clf.loo_residuals_
+    clf.set_params(multi_class="one-vs-one", gamma=3.0, strategy="lowrank", kernel="linear")
+    assert np.array_equal(clf.decision_function(X), before)
+    assert np.array_equal(clf.loo_residuals_, residuals)
+
+
+def test_a_refit_that_fails_leaves_the_machine_as_it_was():
+    X, y = load_iris(return_X_y=True)
+    clf = LSSVC(kernel="rbf(sigma=2.0)", gamma=[1.0, 10.0]).fit(X, y)
+    state, before = dict(vars(clf)), clf.decision_function(X)
+    clf.set_params(kernel="sne(sigma=1.0)")
+    with pytest.raises(AsymmetryError):
+        clf.fit(X[::2] + 1.0, y[::2])
+    assert {name for name, value in vars(clf).items() if value is not state[name]} <= {"kernel", "n_features_in_"}
+    assert np.array_equal(clf.decision_function(X), before)

@@ -10,7 +10,7 @@ import kernreg as kr
 from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.kernels.indexed import precomputed
 from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor
-from kernreg.solvers.dual.strategies import pick
+from kernreg.solvers.dual.strategy import pick
 
 CASES = {
     "ls-svm": LSSVC(kernel="rbf(sigma=2.0)", gamma=2.0),

@@ -1,6 +1,6 @@
 """Kernels of directed graphs, for kernreg. Samples are node numbers; ``graph[i, j] != 0`` is an edge from i to j.
 
-    graphs.py      reading graphs: checks, edge lists
+    graphs.py      the checks of a graph and of node numbers
     lines.py       blocks of a matrix known only by whole rows or columns, with a memory of recent ones
     adjacency.py   graph-adjacency: D⁻¹(A + I) and its variants
     walks.py       katz: weighted numbers of walks; pagerank: personalised PageRank
@@ -11,8 +11,8 @@ No kernel here ever holds the n × n matrix: it keeps the sparse graph, or a spa
 computes the rows or columns that are asked for.
 """
 
+from kernreg.graphs import graph_from_edges
 from kernreg_graph.adjacency import graph_adjacency
-from kernreg_graph.graphs import graph_from_edges
 from kernreg_graph.paths import shortest_path
 from kernreg_graph.radius import katz_limit
 from kernreg_graph.walks import katz, pagerank

@@ -1,4 +1,4 @@
-"""Reading graphs: from a matrix or a list of edges to a checked sparse matrix."""
+"""Graphs as the kernels here take them: square, sparse, without negative weights."""
 
 from __future__ import annotations
 
@@ -8,56 +8,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg.errors import DataError, ParameterError
-
-
-def graph_from_edges(edges: Any, n_nodes: int | None = None, weights: Any = None) -> sp.csr_array:
-    """Return the adjacency matrix of a list of edges.
-
-    Parameters
-    ----------
-    edges : array-like of shape (n_edges, 2)
-        Pairs of node numbers, from and to.
-    n_nodes : int, optional
-        The number of nodes; by default the largest number in `edges` plus one.
-    weights : array-like of shape (n_edges,), optional
-        Without weights every edge counts 1, however often it is listed; with weights repeated edges add up.
-
-    Examples
-    --------
-    >>> graph_from_edges([[0, 1], [2, 1]], n_nodes=4).toarray().astype(int).tolist()
-    [[0, 1, 0, 0], [0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
-    """
-    pairs = np.asarray(edges)
-    if pairs.size == 0:
-        pairs = np.empty((0, 2), dtype=np.int64)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        raise DataError(
-            f"edges has shape {pairs.shape} and dtype {pairs.dtype}; accepted are integers of shape (n_edges, 2), "
-            "each row an edge: the node it leaves and the node it enters"
-        )
-    last = int(pairs.max(initial=-1))
-    if pairs.min(initial=0) < 0:
-        raise DataError(f"edges has the negative node number {int(pairs.min())}; nodes are counted from 0")
-    size = last + 1 if n_nodes is None else n_nodes
-    if size <= last:
-        raise DataError(f"edges names node {last}, and n_nodes={n_nodes} has nodes 0 … {size - 1}; raise n_nodes")
-    values = np.ones(len(pairs)) if weights is None else np.asarray(weights, dtype=np.float64)
-    if values.shape != (len(pairs),):
-        raise DataError(f"weights has shape {values.shape} for {len(pairs)} edges; give one number for each edge")
-    graph = sp.csr_array((values, (pairs[:, 0], pairs[:, 1])), shape=(size, size))
-    if weights is None:
-        graph.data[:] = 1.0
-    return graph
+from kernreg.graphs import check_graph
 
 
 def as_graph(graph: Any, kernel: str) -> sp.csr_array:
     """Return the graph as CSR without stored zeros; raise ParameterError unless square and without negative weights."""
-    A = sp.csr_array(graph, dtype=np.float64, copy=True)
-    if A.shape[0] != A.shape[1] or A.shape[0] == 0:
-        raise ParameterError(
-            f"{kernel}: graph has shape {A.shape}; an adjacency matrix is square, one row and one column for "
-            "each node. From a list of edges, make it with kernreg_graph.graph_from_edges"
-        )
+    try:
+        A = check_graph(graph)
+    except DataError as error:
+        raise ParameterError(f"{kernel}: {error}") from None
+    if A.shape[0] == 0:
+        raise ParameterError(f"{kernel}: graph has shape (0, 0); give one with at least one node")
     A.sum_duplicates()
     A.eliminate_zeros()
     if A.data.min(initial=0.0) < 0.0:

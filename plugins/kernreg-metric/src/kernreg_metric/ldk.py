@@ -100,7 +100,7 @@ class LDK(FromKernel):
     True
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = "rbf",
         *,

@@ -96,7 +96,7 @@ class SimpleNPK(FromGraph):
     True
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         n_neighbors: int = 5,
         C: float = 1.0,

@@ -1,0 +1,48 @@
+"""What the docstrings of all dual machines say alike, written once: `documented` puts it in place of ``{…}`` lines."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+_BLOCKS = {
+    "strategy": """\
+    strategy : {"auto", "exact", "iterative", "lowrank"}
+        ``exact`` holds the kernel matrix in memory; ``iterative`` never does (Krylov methods on streamed products, no
+        leave-one-out); ``lowrank`` approximates it by landmarks. ``auto`` is exact while that fits the memory budget;
+        `solver_report_` says what was taken.
+    tol, max_iter : float, int
+        Relative residual to reach and bound on the iterations (iterative); a ConvergenceWarning says if not reached.
+    n_landmarks : int, optional
+        Landmarks of the approximation (lowrank, 500 by default) or of the preconditioner (iterative).
+    landmarks : str or array of int
+        How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``; or their indices.
+    random_state : int, Generator or None
+        Of that choice.
+""",
+    "fitted": """\
+    kernel_ : Kernel
+        The kernel, bound to the training samples.
+    gamma_ : float
+        The γ used.
+    solver_report_ : SolveReport
+        What ran, the residual reached, whether the solution is damped.
+    n_iter_ : int
+        Iterations of the Krylov method; 1 for a direct solve.
+    landmarks_ : ndarray of int
+        The training samples the model stands on, where the strategy is lowrank.
+    loo_path_ : dict
+        gamma, score and squared_error, where γ was chosen by leave-one-out.
+    loo_views_, loo_residuals_, loo_score_
+        See the properties; computed when first asked for.
+""",
+}
+
+Machine = TypeVar("Machine", bound=type)
+
+
+def documented(machine: Machine) -> Machine:
+    """Complete the docstring of a class."""
+    if machine.__doc__ is not None:  # python -OO has none
+        for name, text in _BLOCKS.items():
+            machine.__doc__ = machine.__doc__.replace(f"    {{{name}}}\n", text)
+    return machine

@@ -1,0 +1,110 @@
+"""Which way a dual system is solved, and with which settings.
+
+exact       K in memory, factorised or decomposed; leave-one-out for every γ from one decomposition
+iterative   K never in memory: preconditioned Krylov methods on streamed products; no leave-one-out
+lowrank     K approximated by p landmarks: p unknowns, leave-one-out at one more pass for each γ
+auto        exact while it fits the memory budget, then iterative, lowrank where that would take too long or
+            leave-one-out is needed
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from kernreg.common.sizes import readable
+from kernreg.config import memory_budget
+from kernreg.errors import ParameterError
+from kernreg.solvers.dual.gamma import check_gamma
+from kernreg.solvers.parameters import check_choice
+
+STRATEGIES = ("auto", "exact", "iterative", "lowrank")
+
+#: Square float64 matrices held at once: K̃ and a factor, or K̃, singular vectors and LAPACK's workspace.
+_MATRICES_TO_SOLVE, _MATRICES_TO_DECOMPOSE = 2, 6
+_LARGEST_ITERATIVE = 100_000  # one product with K takes m² kernel evaluations
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The parameters of a dual machine beside its kernel, checked."""
+
+    gamma: float | np.ndarray | None
+    strategy: str
+    tol: float
+    max_iter: int
+    n_landmarks: int | None
+    landmarks: Any
+    random_state: Any
+
+    @classmethod
+    def of(cls, machine: Any) -> Settings:
+        """Return the settings of a machine; raise ParameterError for what is not accepted."""
+        gamma = check_gamma(machine.gamma)
+        strategy = check_choice("strategy", machine.strategy, STRATEGIES)
+        tol, max_iter, n_landmarks = machine.tol, machine.max_iter, machine.n_landmarks
+        if not isinstance(tol, Real) or not 0.0 < float(tol) < 1.0:
+            raise ParameterError(f"tol={tol!r} is not accepted; give a number between 0 and 1")
+        if not isinstance(max_iter, Integral) or max_iter < 1:
+            raise ParameterError(f"max_iter={max_iter!r} is not accepted; give a positive integer")
+        if n_landmarks is not None and (not isinstance(n_landmarks, Integral) or n_landmarks < 1):
+            raise ParameterError(f"n_landmarks={n_landmarks!r} is not accepted; give a positive integer or None")
+        number = None if n_landmarks is None else int(n_landmarks)
+        return cls(gamma, strategy, float(tol), int(max_iter), number, machine.landmarks, machine.random_state)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether γ is to be chosen by leave-one-out."""
+        return not isinstance(self.gamma, float)
+
+    @property
+    def gammas(self) -> np.ndarray | None:
+        """The values of γ to choose from; None for a grid fitted to the kernel matrix."""
+        return np.array([self.gamma]) if isinstance(self.gamma, float) else self.gamma
+
+
+def pick(strategy: str, m: int, *, leave_one_out: bool, exact_only: str = "") -> str:
+    """Return the strategy to take.
+
+    Parameters
+    ----------
+    strategy : str
+        One of `STRATEGIES`.
+    m : int
+        Number of samples.
+    leave_one_out : bool
+        Whether the fit needs leave-one-out values.
+    exact_only : str
+        The setting that only ``exact`` can serve, if there is one.
+
+    Examples
+    --------
+    >>> pick("auto", 100, leave_one_out=True)
+    'exact'
+    """
+    if strategy in ("iterative", "lowrank") and exact_only:
+        raise ParameterError(
+            f"{exact_only} needs strategy='exact', and strategy={strategy!r} was given; use that one, or leave "
+            f"{exact_only} out"
+        )
+    if strategy == "iterative" and leave_one_out:
+        raise ParameterError(
+            "strategy='iterative' gives no leave-one-out values: give gamma as a number, and an ensembler that does "
+            "not learn such as 'average', or use strategy='lowrank' or 'exact'"
+        )
+    if strategy != "auto":
+        return strategy
+    needed = 8 * m * m * (_MATRICES_TO_DECOMPOSE if leave_one_out else _MATRICES_TO_SOLVE)
+    if exact_only or needed <= memory_budget():
+        return "exact"
+    return "lowrank" if leave_one_out or m > _LARGEST_ITERATIVE else "iterative"
+
+
+def why(strategy: str, asked: str, m: int) -> str:
+    """Return what to say about a strategy that was taken without being asked for."""
+    if asked != "auto" or strategy == "exact":
+        return ""
+    return f"strategy {strategy!r}: {m} samples do not fit the memory budget of {readable(memory_budget())} exactly"
