@@ -4,6 +4,8 @@
     krylov/     K̃ as products only: preconditioned iterations
     landmarks/  some samples that stand for all: which, Nyström features, systems on them, the asymmetric Nyström method
     spectra/    a few eigenpairs or singular triplets of a matrix in any form
+    randomness.py     random states as generators
+    system_inputs.py  γ, targets and weights of a system, checked
 
 May import: the layers below it in docs/architecture.md. Solvers are short because this package is not.
 """

@@ -17,10 +17,10 @@ asymmetric kernels; `neighbour_graph` and `given_graph` make a `NeighbourGraph`,
 """
 
 from kernreg.solvers.decompositions.biclustering import KernelBiclustering
+from kernreg.solvers.decompositions.centred_triplets import linear_svd, two_kpca
 from kernreg.solvers.decompositions.kpca import KernelPCA
 from kernreg.solvers.decompositions.ksvd import KernelSVD
 from kernreg.solvers.decompositions.nystrom import AsymmetricNystroem
-from kernreg.solvers.decompositions.triplets import linear_svd, two_kpca
 from kernreg.solvers.dual.ask_ls import AsKLSClassifier, AsKLSRegressor
 from kernreg.solvers.dual.ls_svm import LSSVC, LSSVR
 from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner

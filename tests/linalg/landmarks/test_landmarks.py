@@ -11,6 +11,7 @@ from kernreg.jit import exp
 from kernreg.kernels import kernel
 from kernreg.kernels.builtin import rbf, sne, tl1
 from kernreg.kernels.indexed import precomputed
+from kernreg.linalg.landmarks import selection
 from kernreg.linalg.landmarks.selection import METHODS, choose_landmarks
 
 KERNEL = rbf(sigma=1.0)
@@ -82,8 +83,10 @@ def test_entropy_of_the_choice_is_not_below_that_of_random_subsets(samples):
     assert information_potential(chosen) <= min(rivals)
 
 
-def test_swaps_are_bounded(samples):
-    few, many = (choose_landmarks(KERNEL, samples, 25, "entropy", random_state=0, max_swaps=s) for s in (0, 1000))
+def test_swaps_are_bounded(samples, monkeypatch):
+    many = choose_landmarks(KERNEL, samples, 25, "entropy", random_state=0)
+    monkeypatch.setattr(selection, "_SWAPS", 0)
+    few = choose_landmarks(KERNEL, samples, 25, "entropy", random_state=0)
     assert not np.array_equal(few, many)
 
 
@@ -99,8 +102,9 @@ def test_sparse_samples(samples, method):
     assert np.array_equal(dense, choose_landmarks(KERNEL, sp.csr_array(samples), 15, method, random_state=0))
 
 
-def test_a_pool_bounds_the_candidates(samples):
-    chosen = choose_landmarks(KERNEL, samples, 30, "leverage", random_state=0, pool_size=30)
+def test_a_pool_bounds_the_candidates(samples, monkeypatch):
+    monkeypatch.setattr(selection, "_POOL", 30)
+    chosen = choose_landmarks(KERNEL, samples, 30, "leverage", random_state=0)
     assert len(chosen) == 30
 
 

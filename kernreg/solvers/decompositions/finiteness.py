@@ -1,33 +1,16 @@
-"""What decompositions of a kernel matrix share: progress, and saying where a kernel fails."""
+"""Saying at which pair of samples a kernel is not finite."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from kernreg.common.progress import progress
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel
 
 
-@contextmanager
-def shown(label: str) -> Iterator[Callable[[int, float], None]]:
-    """Yield a callback ``(step, residual / tol)`` that shows how many digits of the residual are done."""
-    first: list[float] = []
-    with progress(label, 100) as show:
-
-        def watch(step: int, ratio: float) -> None:
-            digits = float(np.log10(max(ratio, 1.0)))
-            first.append(max(digits, 1e-3))
-            show(int(100 * (1.0 - min(1.0, digits / first[0]))))
-
-        yield watch
-
-
-def where_not_finite(kernel: Kernel, X: Any, Z: Any = None) -> DataError:
+def not_finite_error(kernel: Kernel, X: Any, Z: Any = None) -> DataError:
     """Return the error that names a pair of samples, of one set or of two, at which the kernel is not finite."""
     for rows, block in kernel.blocks(X, Z):
         bad = np.argwhere(~np.isfinite(block))

@@ -14,18 +14,21 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
+from kernreg.common.progress import residual_progress
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.threads import single_threaded_blas
 from kernreg.errors import DataError
 from kernreg.factory import make_kernel
 from kernreg.kernels import Kernel
-from kernreg.linalg.landmarks.selection import generator
+from kernreg.linalg.randomness import generator
 from kernreg.linalg.spectra.centred_pairs import TwoSidedOperator, centre_both_sides, without_mean
-from kernreg.linalg.spectra.partial import PartialReport, eigenpairs, singular_triplets
+from kernreg.linalg.spectra.lanczos import Watch
+from kernreg.linalg.spectra.partial import eigenpairs, singular_triplets
 from kernreg.linalg.spectra.products import NotFiniteError, is_finite
+from kernreg.linalg.spectra.report import PartialReport
 from kernreg.solvers.decompositions.completeness import missed
-from kernreg.solvers.decompositions.shared import shown, where_not_finite
+from kernreg.solvers.decompositions.finiteness import not_finite_error
 from kernreg.solvers.samples import input_kind
 
 SVD_SOLVERS = ("auto", "dense", "krylov", "arpack", "randomized", "operator")
@@ -35,6 +38,20 @@ _CHEAP = ("separable", "held")
 _FEW = 100  # components up to which ARPACK, vector by vector, is the fastest with cheap products
 _SMALL = 500  # samples up to which LAPACK is faster still
 _MATRICES = 3  # copies of G that a decomposition in memory takes, about
+
+
+@dataclass(frozen=True)
+class SVDSettings:
+    """How triplets are found: one of `SVD_SOLVERS`, and what `singular_triplets` takes."""
+
+    solver: str = "auto"
+    tol: float | None = None
+    max_iter: int | None = None
+    random_state: Any = 0
+
+    def options(self, callback: Watch) -> dict[str, Any]:
+        """Return what every method of `singular_triplets` takes."""
+        return {"tol": self.tol, "max_iter": self.max_iter, "random_state": self.random_state, "callback": callback}
 
 
 @dataclass(frozen=True)
@@ -55,25 +72,24 @@ class Decomposition:
     report: PartialReport
 
 
-def decompose(
-    kernel: Kernel, X: Any, Z: Any, r: int, *, center: bool, svd_solver: str, tol: Any, max_iter: Any, random_state: Any
-) -> Decomposition:
+def decompose(kernel: Kernel, X: Any, Z: Any, r: int, settings: SVDSettings, *, center: bool) -> Decomposition:
     """Return the r leading triplets of the kernel matrix between X and Z, centred on both sides or as it is."""
-    operator, note = _operator(kernel, X, Z, svd_solver)
-    options: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "random_state": random_state}
+    operator, note = _operator(kernel, X, Z, settings.solver)
     try:
         # What is not finite is an error that says where, below; numpy's warning about it would only say that.
-        with shown("kernel SVD") as options["callback"], np.errstate(invalid="ignore", over="ignore"):
+        with residual_progress("kernel SVD") as callback, np.errstate(invalid="ignore", over="ignore"):
+            options = settings.options(callback)
             if operator is not None:
-                found, size = _by_products(operator, r, center, options)
+                triplets, size = _by_products(operator, r, center, options)
             else:
-                found, size = _in_memory(kernel(X, Z).astype(np.float64, copy=False), r, center, svd_solver, options)
+                G = kernel(X, Z).astype(np.float64, copy=False)
+                triplets, size = _in_memory(G, r, center, settings.solver, options)
     except NotFiniteError:
-        raise where_not_finite(kernel, X, Z) from None
-    shape = len(found.left), len(found.right)
-    if not found.values[0] > 10.0 * np.finfo(kernel_dtype(X, Z)).eps * size * np.sqrt(shape[0] * shape[1]):
-        raise DataError(_nothing(kernel, size, center))
-    return replace(found, report=_explained(found.report, note, found.values, shape))
+        raise not_finite_error(kernel, X, Z) from None
+    shape = len(triplets.left), len(triplets.right)
+    if not triplets.values[0] > 10.0 * np.finfo(kernel_dtype(X, Z)).eps * size * np.sqrt(shape[0] * shape[1]):
+        raise DataError(_nothing_left(kernel, size, center))
+    return replace(triplets, report=_explained(triplets.report, note, triplets.values, shape))
 
 
 def _by_products(G: LinearOperator, r: int, center: bool, options: dict[str, Any]) -> tuple[Decomposition, float]:
@@ -115,9 +131,9 @@ def _from_products(
         more = missed(A.matmat, A.rmatmat, V, float(values[-1]), generator(options["random_state"]))
     if more is None and report.converged:
         return U, values, V, report
-    found = singular_triplets(A, r, method="krylov", **options)
+    U, values, V, report = singular_triplets(A, r, method="krylov", **options)
     why = "it had not converged" if more is None else "it had missed copies of repeated singular values"
-    return *found[:3], replace(found[3], note=f"krylov after arpack, because {why}")
+    return U, values, V, replace(report, note=f"krylov after arpack, because {why}")
 
 
 def _operator(kernel: Kernel, X: Any, Z: Any, svd_solver: str) -> tuple[LinearOperator | None, str]:
@@ -157,7 +173,7 @@ def _oriented(U: np.ndarray, V: np.ndarray, center: bool) -> tuple[np.ndarray, n
     return (without_mean(U), without_mean(V)) if center else (U, V)
 
 
-def _nothing(kernel: Kernel, size: float, center: bool) -> str:
+def _nothing_left(kernel: Kernel, size: float, center: bool) -> str:
     if center and size > 0.0:
         return (
             f"the kernel {kernel!r} takes the same value, about {size:.3g}, for every pair of these samples, but for "

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from kernreg.linalg.exact.centring import centre
-from kernreg.linalg.spectra.partial import PartialReport, eigenpairs
+from kernreg.linalg.exact.centring import centre, weighted_border
+from kernreg.linalg.spectra.partial import eigenpairs
 from kernreg.linalg.spectra.products import NotFiniteError, Products, is_finite
+from kernreg.linalg.spectra.report import PartialReport
 
 
 class CentredProducts(Products):
@@ -38,9 +39,7 @@ class CentredProducts(Products):
         super().__init__(K, symmetric=True, check=False)
         m = self.shape[0]
         self._weights = weights
-        self._root = None if weights is None else np.sqrt(np.asarray(weights, dtype=np.float64))
-        self.norm = float(np.sqrt(m)) if self._root is None else float(np.linalg.norm(self._root))
-        self.border = np.full(m, 1.0 / self.norm) if self._root is None else self._root / self.norm
+        self._root, self.border, self.norm = weighted_border(m, weights)
         self._crossing: np.ndarray | None = None
 
     @property
@@ -124,13 +123,13 @@ def principal_components(K: Any, k: int, weights: np.ndarray | None = None, **op
     weights : ndarray of shape (m,), optional
         Positive sample weights.
     **options
-        As `eigenpairs` takes them; ``overwrite=True`` lets K itself be centred.
+        As `eigenpairs` takes them; a hint of ``overwrite=True`` lets K itself be centred.
 
     Examples
     --------
-    >>> found = principal_components(np.diag([1.0, 2.0, 3.0]), 1)
+    >>> components = principal_components(np.diag([1.0, 2.0, 3.0]), 1)
     >>> J = np.eye(3) - 1 / 3
-    >>> bool(np.isclose(found.values[0], np.linalg.eigvalsh(J @ np.diag([1.0, 2.0, 3.0]) @ J)[-1]))
+    >>> bool(np.isclose(components.values[0], np.linalg.eigvalsh(J @ np.diag([1.0, 2.0, 3.0]) @ J)[-1]))
     True
     """
     matrix = CentredProducts(K, weights)
