@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from kernreg.errors import KernregError, ParameterError
+from kernreg.errors import KernregError, ParameterError, SpecError
 from kernreg.factory import make_kernel
 from kernreg.kernels import Kernel
 
@@ -30,7 +30,12 @@ class KernelParameters(BaseEstimator):
         >>> LSSVC().resolve_kernel()
         rbf(sigma=1.0)
         """
-        return make_kernel(self.default_kernel if self.kernel is None else self.kernel)
+        try:
+            return make_kernel(self.default_kernel if self.kernel is None else self.kernel)
+        except SpecError as error:
+            if isinstance(self.kernel, str):  # a spec, and the error says where it cannot be read
+                raise
+            raise ParameterError(f"kernel={self.kernel!r} is not accepted: {error}") from None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with ``deep`` also those of the kernel (and of other estimators) inside."""

@@ -10,8 +10,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.budget import rows_within
 from kernreg.factory import make_kernel
-from kernreg.kernels.base import Kernel
-from kernreg.kernels.domains import REQUIRED, Domain, Parameter
+from kernreg.kernels.base import Kernel, refuse_foreign_estimator
+from kernreg.kernels.domains import REQUIRED, Domain, Parameter, value_key
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.samples import SampleParts
 
@@ -96,6 +96,56 @@ class UnboundKernel(CombinedKernel):
 
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         return self.bind(X if Z is None else Z)
+
+
+class BoundCombination(CombinedKernel):
+    """A kernel defined through a reference set, with that: its inner kernel is bound to it, too."""
+
+    __slots__ = ("_reference", "_unbound")
+
+    _unbound: CombinedKernel
+    _reference: Any
+
+    def __init__(self, unbound: CombinedKernel, reference: Any):
+        self._set(unbound, reference, unbound.parts[0].bind(reference)._anchored(reference, None))
+
+    def _set(self, unbound: CombinedKernel, reference: Any, inner: Kernel) -> None:
+        super().__init__(unbound.family, {**unbound._values, "kernel": inner})
+        object.__setattr__(self, "_unbound", unbound)
+        object.__setattr__(self, "_reference", reference)
+
+    @property
+    def symmetric(self) -> bool:
+        """As of the unbound kernel."""
+        return self._unbound.symmetric
+
+    @property
+    def definite(self) -> bool | None:
+        """As of the unbound kernel."""
+        return self._unbound.definite
+
+    def bind(self, Z: Any) -> Kernel:
+        """Return the kernel bound to ``Z`` instead."""
+        return self._unbound.bind(Z)
+
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        return self
+
+    def set_params(self, **params: Any) -> Kernel:
+        """Return a new kernel with these parameters changed, with the same reference set."""
+        refuse_foreign_estimator(self, params)
+        return self._unbound.set_params(**params).bind(self._reference)
+
+    def _identity(self) -> Any:
+        if self._key is None:
+            object.__setattr__(self, "_key", (self._unbound._identity(), value_key(self._reference)))
+        return self._key
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._unbound, self._reference)
+
+    def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
+        return self._unbound, {"reference": self._reference, "kernel": self.parts[0]}
 
 
 def combination(name: str, kind: type[Kernel], *parameters: Parameter, **example: Any) -> KernelFamily:

@@ -15,23 +15,23 @@ from scipy.sparse.linalg import LinearOperator
 from kernreg.engine.arrays import result_dtype
 from kernreg.errors import AsymmetryError
 from kernreg.factory import make_kernel
-from kernreg.kernels.base import Kernel, refuse_foreign_estimator
+from kernreg.kernels.base import Kernel
 from kernreg.kernels.combinations.base import (
-    CombinedKernel,
+    BoundCombination,
     UnboundKernel,
     combination,
     copied,
     one_kernel,
     squared_norms,
 )
-from kernreg.kernels.domains import Parameter, check_learnt, choice, value_key
+from kernreg.kernels.domains import Parameter, check_learnt, choice
 from kernreg.kernels.operators import CenteredOperator
 from kernreg.kernels.samples import identical_pairs, same_samples
 
 
 class _Unbound(UnboundKernel):
     __slots__ = ()
-    _bound_class: type[_Bound]
+    _bound_class: type[_Learnt]
 
     @property
     def takes_reference(self) -> bool:
@@ -49,21 +49,16 @@ class _Unbound(UnboundKernel):
         return made
 
 
-class _Bound(CombinedKernel):
-    __slots__ = ("_reference", "_state", "_unbound")
+class _Learnt(BoundCombination):
+    """A bound kernel that keeps something of the reference's own kernel matrix."""
 
-    _unbound: _Unbound
-    _reference: Any
+    __slots__ = ("_state",)
+
     _state: Any
 
     def __init__(self, unbound: _Unbound, reference: Any):
-        self._set(unbound, reference, unbound.parts[0].bind(reference)._anchored(reference, None))
+        super().__init__(unbound, reference)
         object.__setattr__(self, "_state", self._learn())
-
-    def _set(self, unbound: _Unbound, reference: Any, bound: Kernel) -> None:
-        super().__init__(unbound.family, {**unbound._values, "kernel": bound})
-        object.__setattr__(self, "_unbound", unbound)
-        object.__setattr__(self, "_reference", reference)
 
     def _learn(self) -> Any:
         """Return what is kept of the reference's own kernel matrix."""
@@ -73,46 +68,17 @@ class _Bound(CombinedKernel):
         """Return the state read from a file, or raise ParameterError where `_learn` could not have returned it."""
         raise NotImplementedError
 
-    @property
-    def symmetric(self) -> bool:
-        """As of the unbound kernel."""
-        return self._unbound.symmetric
-
-    @property
-    def definite(self) -> bool | None:
-        """As of the unbound kernel."""
-        return self._unbound.definite
-
-    def bind(self, Z: Any) -> Kernel:
-        """Return the kernel bound to ``Z`` instead."""
-        return self._unbound.bind(Z)
-
-    def _anchored(self, X: Any, Z: Any) -> Kernel:
-        return self
-
-    def set_params(self, **params: Any) -> Kernel:
-        """Return a new kernel with these parameters changed, with the same reference set."""
-        refuse_foreign_estimator(self, params)
-        return self._unbound.set_params(**params).bind(self._reference)
-
     def scalar(self, x: Any, z: Any) -> float:
         """Return the value of one pair (through the matrix path: there is no shorter formula)."""
         row, column = (self._samples(np.asarray(side)[None], "x") for side in (x, z))
         return float(self._evaluate(row, column, None, None)[0, 0])
 
-    def _identity(self) -> Any:
-        if self._key is None:
-            object.__setattr__(self, "_key", (self._unbound._identity(), value_key(self._reference)))
-        return self._key
-
-    def __reduce__(self) -> Any:
-        return type(self), (self._unbound, self._reference)
-
     def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
-        return self._unbound, {"reference": self._reference, "kernel": self.parts[0], "state": self._state}
+        unbound, learnt = super().__kernreg_bound__()
+        return unbound, {**learnt, "state": self._state}
 
 
-class BoundCentered(_Bound):
+class BoundCentered(_Learnt):
     """k(x, w) minus its means over the reference set, plus their mean."""
 
     __slots__ = ()
@@ -186,7 +152,7 @@ class Centered(_Unbound):
     _bound_class = BoundCentered
 
 
-class BoundSpectrum(_Bound):
+class BoundSpectrum(_Learnt):
     """A symmetric kernel whose training spectrum is made non-negative, with the matching transform of new rows."""
 
     __slots__ = ()

@@ -12,9 +12,9 @@ from scipy.sparse.linalg import LinearOperator
 from kernreg.engine.arrays import result_dtype
 from kernreg.engine.budget import rows_within
 from kernreg.factory import make_kernel
-from kernreg.kernels.base import Kernel, refuse_foreign_estimator
+from kernreg.kernels.base import Kernel
 from kernreg.kernels.combinations.base import (
-    CombinedKernel,
+    BoundCombination,
     UnboundKernel,
     combination,
     copied,
@@ -22,7 +22,7 @@ from kernreg.kernels.combinations.base import (
     squared_norms,
     with_form,
 )
-from kernreg.kernels.domains import Parameter, choice, value_key
+from kernreg.kernels.domains import Parameter, choice
 from kernreg.kernels.samples import same_samples
 
 
@@ -48,7 +48,7 @@ class Symmetrized(UnboundKernel):
 
     def bind(self, Z: Any) -> Kernel:
         """Return the kernel with its reference set: for "left" and "right" the sums run over it."""
-        return BoundSymmetrized(self, Z)
+        return BoundSymmetrized(self, self._samples(Z, "Z"))
 
     def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
         made = BoundSymmetrized.__new__(BoundSymmetrized)
@@ -56,37 +56,10 @@ class Symmetrized(UnboundKernel):
         return made
 
 
-class BoundSymmetrized(CombinedKernel):
+class BoundSymmetrized(BoundCombination):
     """A symmetrised kernel with its reference set R: "left" is Σ_r k(x, r) k(z, r), "right" Σ_r k(r, x) k(r, z)."""
 
-    __slots__ = ("_reference", "_unbound")
-
-    _unbound: Symmetrized
-    _reference: Any
-
-    def __init__(self, unbound: Symmetrized, reference: Any):
-        inner = unbound.parts[0]
-        reference = inner._samples(reference, "Z")
-        self._set(unbound, reference, inner.bind(reference)._anchored(reference, None))
-
-    def _set(self, unbound: Symmetrized, reference: Any, bound: Kernel) -> None:
-        super().__init__(unbound.family, {**unbound._values, "kernel": bound})
-        object.__setattr__(self, "_unbound", unbound)
-        object.__setattr__(self, "_reference", reference)
-
-    @property
-    def symmetric(self) -> bool:
-        """True: that is what it is for."""
-        return True
-
-    @property
-    def definite(self) -> bool | None:
-        """As of the unbound kernel."""
-        return self._unbound.definite
-
-    def bind(self, Z: Any) -> Kernel:
-        """Return the kernel bound to ``Z`` instead."""
-        return self._unbound.bind(Z)
+    __slots__ = ()
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         inner = self.parts[0]
@@ -131,14 +104,6 @@ class BoundSymmetrized(CombinedKernel):
             return inner._evaluate(X, R, None, None)
         return np.ascontiguousarray(inner._evaluate(R, X, None, None).T)
 
-    def _anchored(self, X: Any, Z: Any) -> Kernel:
-        return self
-
-    def set_params(self, **params: Any) -> Kernel:
-        """Return a new kernel with these parameters changed, with the same reference set."""
-        refuse_foreign_estimator(self, params)
-        return self._unbound.set_params(**params).bind(self._reference)
-
     def scalar(self, x: Any, z: Any) -> float:
         """Return the value of one pair by its definition."""
         inner = self.parts[0]
@@ -146,15 +111,6 @@ class BoundSymmetrized(CombinedKernel):
             return 0.5 * (inner.scalar(x, z) + inner.scalar(z, x))
         left, right = (self._factor(self._samples(np.asarray(side)[None], "x"))[0] for side in (x, z))
         return math.fsum(left * right)
-
-    def _identity(self) -> Any:
-        return self._unbound._identity(), value_key(self._reference)
-
-    def __reduce__(self) -> Any:
-        return BoundSymmetrized, (self._unbound, self._reference)
-
-    def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
-        return self._unbound, {"reference": self._reference, "kernel": self.parts[0]}
 
 
 symmetrize = combination(
