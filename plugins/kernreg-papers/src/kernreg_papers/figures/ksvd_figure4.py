@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernreg_papers.data.splits import Split
+from kernreg_papers.data.splits import Split, busiest_nodes
 from kernreg_papers.figures.description import Figure, Part
 from kernreg_papers.figures.panels import BLUE, GREEN
 from kernreg_papers.methods.graphs.accuracy_times import time_to_accuracy
@@ -26,8 +26,8 @@ def compute(
 ) -> Any:
     """Return landmarks, times of asymmetric Nyström and of randomised SVD, for each bandwidth."""
     graph = data.X
-    if nodes is not None:  # the quick profile: the nodes with most edges, so that something is left of the graph
-        kept = np.sort(np.argsort(-(graph.sum(axis=0) + graph.sum(axis=1)), kind="stable")[:nodes])
+    if nodes is not None:  # the quick profile
+        kept = np.sort(busiest_nodes(graph, nodes))
         graph = graph[kept][:, kept]
     found: dict[str, Any] = {"factors": list(factors), "landmarks": [], "nystrom": [], "rsvd": [], "kernreg": []}
     nothing = np.empty(0, dtype=int)
