@@ -9,7 +9,7 @@ import numpy as np
 
 import kernreg as kr
 
-from .peers import best_times, kernel_and_samples, samples, size, threads
+from .peers import kernel_and_samples, samples, size, threads, times_as_long
 
 KERNEL = "rbf(sigma=4.0)"
 
@@ -45,9 +45,7 @@ class ByHand:
         self.chain()
 
     def track_time_over_steps_by_hand(self, m):
-        with threads(2):
-            ours, theirs = best_times([self.chain, self.by_hand])
-        return ours / theirs
+        return times_as_long(self.chain, self.by_hand)
 
 
 class SharedMatrix:
@@ -77,9 +75,7 @@ class SharedMatrix:
         self.made.fit(self.X, self.y)
 
     def track_chain_over_solvers_one_by_one(self, branches):
-        with threads(2):
-            chain, separate = best_times([self.chain, self.one_by_one])
-        return chain / separate
+        return times_as_long(self.chain, self.one_by_one)
 
 
 class Deep:

@@ -19,6 +19,9 @@ from kernreg.errors import ModelFileError
 
 from .peers import TINY, best_times, extra_peak_bytes, samples, size
 
+#: Kills processes while they save, and looks at what they leave.
+KILLING = Path(__file__).parents[2] / "tests" / "common" / "kill_while_saving.py"
+
 
 class Files:
     """A fitted solver, in a file of each kind."""
@@ -127,11 +130,10 @@ class Bars:
         return accepted
 
     def track_broken_files_of_50_killed_saves(self):
-        program = Path(__file__).parents[2] / "tests" / "persistence" / "kill_while_saving.py"
-        if not program.is_file() or sys.platform == "win32":
+        if not KILLING.is_file() or sys.platform == "win32":
             raise NotImplementedError("needs the tests, and fork")
         (self.place / "killed").mkdir(exist_ok=True)
         done = subprocess.run(
-            [sys.executable, str(program), str(self.place / "killed"), "3" if TINY else "50"], check=False
+            [sys.executable, str(KILLING), str(self.place / "killed"), "3" if TINY else "50"], check=False
         )
         return int(done.returncode != 0)

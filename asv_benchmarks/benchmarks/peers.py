@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import json
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -60,6 +63,19 @@ def best_times(calls: Sequence[Callable[[], Any]], rounds: int = ROUNDS) -> list
             del result
             best[number], spent[number] = min(best[number], seconds), spent[number] + seconds
     return best
+
+
+def times_as_long(call: Callable[[], Any], other: Callable[[], Any], rounds: int = ROUNDS) -> float:
+    """How many times as long the first of two calls takes, both on two threads."""
+    with threads(2):
+        first, second = best_times([call, other], rounds)
+    return first / second
+
+
+def fresh_process(script: str, *arguments: str, **environment: str) -> dict[str, Any]:
+    """What a script prints as JSON in a process of its own."""
+    command, settings = [sys.executable, "-c", script, *arguments], {**os.environ, **environment}
+    return json.loads(subprocess.run(command, env=settings, capture_output=True, check=True, text=True).stdout)
 
 
 def extra_peak_bytes(call: Callable[[], Any]) -> int:
