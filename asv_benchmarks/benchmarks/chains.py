@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
 
 import kernreg as kr
 
-from .peers import kernel_and_samples, samples, size, threads, times_as_long
+from .peers import InFolder, kernel_and_samples, samples, size, threads, times_as_long
 
 KERNEL = "rbf(sigma=4.0)"
 
@@ -78,12 +75,13 @@ class SharedMatrix:
         return times_as_long(self.chain, self.one_by_one)
 
 
-class Deep:
+class Deep(InFolder):
     """scg-ldk, kpca, two ls-svm, stack: fitted, saved, loaded, asked."""
 
     timeout = 300
 
     def setup(self):
+        super().setup()
         self.X, self.y = _data(size(600))
         self.made = kr.make_chain(
             "scg-ldk(gamma=1.0)",
@@ -92,14 +90,10 @@ class Deep:
             "stack",
             kernel=KERNEL,
         )
-        self.directory = tempfile.TemporaryDirectory()
-        self.path = Path(self.directory.name) / "chain.kern"
+        self.path = self.place / "chain.kern"
         self.made.fit(self.X, self.y)
         self.expected = self.made.predict(self.X)
         kr.save(self.made, self.path)
-
-    def teardown(self):
-        self.directory.cleanup()
 
     def time_fit(self):
         self.made.fit(self.X, self.y)

@@ -6,10 +6,9 @@ The bar: less than a second for a built-in kernel and for a plugin's, with a war
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
-from .peers import ROUNDS, fresh_process
+from .peers import ROUNDS, InFolder, fresh_process
 
 SCRIPT = """
 import json, sys, time
@@ -37,20 +36,16 @@ def bell(d2, sigma=1.0):
 '''
 
 
-class FreshProcess:
+class FreshProcess(InFolder):
     """A plugin installed for the occasion, and a cache that one process has filled."""
 
     param_names = ("kernel",)
     timeout = 300
 
     def setup(self, name):
-        self.directory = tempfile.TemporaryDirectory()
-        self.place = Path(self.directory.name)
+        super().setup()
         write_plugin(self.place)
         self.first = self.run(name)
-
-    def teardown(self, name):
-        self.directory.cleanup()
 
     def run(self, name):
         """Evaluate a kernel in a new process, with a cache of its own."""

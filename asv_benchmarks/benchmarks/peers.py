@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,17 @@ TINY = os.environ.get("KERNREG_BENCH_TINY", "0") not in ("", "0")
 LONG_ENOUGH = float(os.environ.get("KERNREG_BENCH_SECONDS", "4"))
 NODES = {"cora": 2708, "citeseer": 3312, "pubmed": 19717}
 ROUNDS = 1 if TINY else int(os.environ.get("KERNREG_BENCH_ROUNDS", "5"))
+
+
+class InFolder:
+    """A benchmark with a folder of its own, `place`, from its setup to its teardown."""
+
+    def setup(self, *parameters: Any) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self.place = Path(self._folder.name)
+
+    def teardown(self, *parameters: Any) -> None:
+        self._folder.cleanup()
 
 
 def size(n: int) -> int:
