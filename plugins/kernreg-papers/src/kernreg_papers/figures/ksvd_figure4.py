@@ -46,8 +46,7 @@ def draw(axes: list[Any], values: Mapping[str, Any]) -> None:
     """Draw landmarks, and the speed-ups of asymmetric Nyström and of kernreg's exact solver over randomised SVD."""
     ax, other = axes
     ax.plot(values["factors"], values["landmarks"], color=GREEN, marker="o", markersize=4)
-    ax.set_xlabel("σ, as a multiple of √(n v)")
-    ax.set_title("landmarks to reach the tolerance")
+    ax.set(xlabel="σ, as a multiple of √(n v)", title="landmarks to reach the tolerance")
     for name, label, colour, style in (
         ("nystrom", "asymmetric Nyström", BLUE, "o-"),
         ("kernreg", "kernreg, exact", GREEN, "s--"),
@@ -55,9 +54,7 @@ def draw(axes: list[Any], values: Mapping[str, Any]) -> None:
         ratio = np.asarray(values["rsvd"]) / np.asarray(values[name])
         other.plot(values["factors"], ratio, style, color=colour, markersize=4, label=label)
     other.axhline(1.0, color="grey", linewidth=0.8)
-    other.set_yscale("log")
-    other.set_xlabel("σ, as a multiple of √(n v)")
-    other.set_title("speed-up over randomised SVD")
+    other.set(xlabel="σ, as a multiple of √(n v)", title="speed-up over randomised SVD", yscale="log")
     other.legend(fontsize=8)
 
 

@@ -74,8 +74,7 @@ def draw(axes: list[Any], values: Mapping[str, Any]) -> None:
             ax.plot(values["sizes"], line, color=colour, marker="o", markersize=4, label=label)
             if "exact" in values:
                 ax.axhline(values["exact"][method][place], color=colour, linestyle="--", linewidth=1)
-        ax.set_title(f"{values['name']}, {name}")
-        ax.set_xlabel("landmarks m")
+        ax.set(title=f"{values['name']}, {name}", xlabel="landmarks m")
         ax.legend(fontsize=8)
 
 
