@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from kernreg.kernels.operators import RealOperator
+from kernreg.kernels.row_block_operator import RealOperator
 
 _CACHED_ROWS = 16
 
