@@ -31,6 +31,7 @@ and one warning tree::
     KernregWarning               [UserWarning]
     ├── PluginWarning                            a plugin works, but something about it deserves attention
     ├── ModelVersionWarning                      a model file was written with another version of what it needs
+    ├── GridEndWarning                           the best of a grid is at its end: what lies beyond may be better
     └── PerformanceWarning                       the result is right, but a faster way exists
 """
 
@@ -139,6 +140,10 @@ class PluginWarning(KernregWarning):
 
 class ModelVersionWarning(KernregWarning):
     """A model file was written with another version of what it needs."""
+
+
+class GridEndWarning(KernregWarning):
+    """The best value of a grid is at its end, and what lies beyond may be better."""
 
 
 class PerformanceWarning(KernregWarning):

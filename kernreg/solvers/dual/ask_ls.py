@@ -36,9 +36,10 @@ from kernreg.solvers.dual.machine import DualClassifier, DualMachine, DualRegres
 from kernreg.solvers.dual.matrix_free import IterativeSystem, LandmarkSystem
 from kernreg.solvers.dual.solution import DualSolution
 from kernreg.solvers.dual.strategy import Settings, pick, why
+from kernreg.solvers.dual.targets import ClassTargets, Targets
 from kernreg.solvers.dual.training import TrainingSet, check_training_set
 from kernreg.solvers.parameters import check_choice
-from kernreg.solvers.views import Views, learns, new_ensembler
+from kernreg.solvers.views import Views, cross_fitted, learns, new_ensembler, without_mean_shift
 
 
 class BlockSystem(CentredSystem):
@@ -141,16 +142,18 @@ class _AsKLS(DualMachine):
             without_matrix = IterativeSystem if strategy == "iterative" else LandmarkSystem
             system = without_matrix(False, data, problems[0].Y, settings)
         # a/(γ v) + K c + b₁ 1 = y,  c/(γ v) + Kᵀ a + b₂ 1 = y,  Σ a = Σ c = 0: for the γ given, or the best of several.
-        labels = targets.for_ensemblers(data.y)
         if isinstance(settings.gamma, float) and not left_out:
             choice = Choice(settings.gamma, system.solve(settings.gamma))
         else:
-            score = leave_one_out_score(targets, data, partial(_merged_candidate, ensembler, labels))
-            choice = choose_gamma(system, settings.gammas, score)
+            merge = partial(_merged_left_out, ensembler, targets, data.y, data.weights)
+            choice = choose_gamma(system, settings.gammas, leave_one_out_score(targets, data, merge))
         # What merges the two views learns from values of samples left out, or needs no more than their shape.
         views = choice.left_out if learns(ensembler) else _fitted_views(choice, data, problems[0].Y)
         assert views is not None
-        ensembler.fit({name: targets.shaped(view) for name, view in views.items()}, labels)
+        views = {name: targets.shaped(view) for name, view in views.items()}
+        if learns(ensembler):
+            views = without_mean_shift(views, targets.values(data.y), data.weights)
+        ensembler.fit(views, targets.for_ensemblers(data.y))
         # Store.
         choice = choice.noted(why(strategy, settings.strategy, len(data.y)))
         self._store(data, targets, choice, system, ensembler_=ensembler)
@@ -161,12 +164,18 @@ class _AsKLS(DualMachine):
     def _merge(self, views: Views) -> np.ndarray:
         return np.asarray(self.ensembler_.merge(views))
 
+    def _merged_left_out(self) -> np.ndarray:
+        return _merged_left_out(self.ensembler_, self._targets, self._y, self._weights, self.loo_views_)
 
-def _merged_candidate(ensembler: Any, labels: np.ndarray, views: Views) -> np.ndarray:
-    """Return one decision of leave-one-out views while γ is still being chosen."""
-    # An ensembler that learns would see each γ's targets twice: candidates are then compared by their mean view.
+
+def _merged_left_out(
+    ensembler: Any, targets: Targets, y: np.ndarray, weights: np.ndarray | None, views: Views
+) -> np.ndarray:
+    """Return one decision of leave-one-out views, by an ensembler that has not seen the target left out."""
+    labels = targets.for_ensemblers(y)
     if learns(ensembler):
-        return np.mean(list(views.values()), axis=0)
+        views = without_mean_shift(views, targets.values(y), weights)
+        return cross_fitted(ensembler, views, labels, classes=isinstance(targets, ClassTargets))
     return np.asarray(new_ensembler(ensembler).fit(views, labels).merge(views))
 
 

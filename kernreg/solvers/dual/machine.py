@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import LinAlgWarning
 
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, GridEndWarning, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.linalg import SolveReport
 from kernreg.solvers.advice import advise
@@ -124,6 +124,8 @@ class DualMachine(KernelParameters):
         for of_an_earlier_fit in ("loo_path_", "landmarks_"):
             self.__dict__.pop(of_an_earlier_fit, None)
         self.__dict__.update(fit)
+        if choice.warning:
+            advise(choice.warning, GridEndWarning, stacklevel=4)
         doubt = _doubt(solution)
         if doubt:
             advise(doubt, LinAlgWarning, stacklevel=4)
@@ -180,14 +182,17 @@ class DualMachine(KernelParameters):
     @property
     def loo_residuals_(self) -> np.ndarray:
         """Target minus exact leave-one-out decision of each training sample (targets are ±1 for classes)."""
-        decision = self._merge(self.loo_views_)
-        return self._targets.values(self._y) - decision
+        return self._targets.values(self._y) - self._merged_left_out()
 
     @property
     def loo_score_(self) -> float:
         """Exact leave-one-out accuracy (classes) or R² (regression) on the training samples."""
-        decision = self._merge(self.loo_views_)
+        decision = self._merged_left_out()
         return self._targets.score(decision, self._y, self._weights)
+
+    def _merged_left_out(self) -> np.ndarray:
+        """Return the one decision of leave-one-out views."""
+        return self._merge(self.loo_views_)
 
     # Predictions --------------------------------------------------------------------------------------------
 
