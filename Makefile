@@ -10,13 +10,14 @@ BIN     := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 SOURCES := $(wildcard plugins/*/src)
 
-.PHONY: demo test lint format docs bench bench-publish bench-compare papers-quick clean help
+.PHONY: demo test test-cpus lint format docs bench bench-publish bench-compare papers-quick clean help
 .NOTPARALLEL: # two targets must not run pip in one environment at once
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo     a short tour, on the terminal"
 	@echo "make test     tests and doctests of kernreg and of the plugins"
+	@echo "make test-cpus   its numerical part as older CPUs compute, all that this one can be or CPUS=haswell"
 	@echo "make lint     ruff, mypy and the layers"
 	@echo "make format   let ruff rewrite the layout and the fixable findings"
 	@echo "make docs     the documentation as HTML, in docs/_build/html"
@@ -31,6 +32,10 @@ demo: $(VENV)/.extra-plot
 
 test: $(VENV)/.extra-test
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+# OpenBLAS and Numba choose their code by the CPU, and last bits differ: nothing that kernreg says may depend on them.
+test-cpus: $(VENV)/.extra-test
+	$(BIN)/python tests/cpus.py $(CPUS) -n $(WORKERS) $(PYTEST_ARGS)
 
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .
@@ -63,7 +68,8 @@ bench-compare: $(VENV)/.extra-bench
 	@test -n "$(BASE)" || { echo "which commit to compare with? make bench-compare BASE=main~1" >&2; exit 2; }
 	$(BIN)/python -m asv_benchmarks.compare $(BASE)
 
-# Data come from the folder that KERNREG_DATA names; what is there already is not run again.
+# A command of plugins/kernreg-papers. Data come from the folder that KERNREG_DATA names; what is there already is not run
+# again.
 papers-quick: $(VENV)/.extra-plot
 	$(BIN)/kernreg papers run all --quick --jobs $(WORKERS)
 	$(BIN)/kernreg papers report --quick

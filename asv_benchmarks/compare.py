@@ -3,11 +3,12 @@
     python -m asv_benchmarks.compare main~5            what is checked out (changes included) against main~5
     python -m asv_benchmarks.compare main~5 --only sne
 
-The base is checked out beside the tree and imported from there by the same interpreter, so both commits use the same
-packages. Each round runs both, in processes of their own, the order changing from round to round. A call is slower if
-both the ratio of its best times and the median of the ratios of the rounds say so: a disturbance in one round moves one
-of them only. What looks slower is measured again, longer, before it is called so. The exit code is 1 if a slow-down was
-confirmed, or if something runs at the base and no longer runs now; 2 if there was nothing to compare.
+The base is checked out beside the tree and imported from there by the same interpreter, with the entry points of its
+own pyproject.toml, so both commits use the same packages. Each round runs both, in processes of their own, the order
+changing from round to round. A call is slower if both the ratio of its best times and the median of the ratios of the
+rounds say so: a disturbance in one round moves one of them only. What looks slower is measured again, longer, before it
+is called so. The exit code is 1 if a slow-down was confirmed, or if something runs at the base and no longer runs now,
+and 2 if there was nothing to compare.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -56,6 +58,20 @@ def measure(names: list[str], seconds: float) -> dict[str, float | None]:
             count += 1
         found[name] = best
     return found
+
+
+def announce(tree: Path) -> None:
+    """Write the metadata that an installation of the tree would have: its plugins are where its own pyproject says."""
+    groups = tomllib.loads((tree / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    folder = tree / "kernreg-0.dist-info"  # found before that of the installed kernreg, whose modules may have moved
+    folder.mkdir(exist_ok=True)
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: kernreg\nVersion: 0\n", encoding="utf-8")
+    lines = [
+        line
+        for group, entries in groups.items()
+        for line in (f"[{group}]", *(f"{name} = {target}" for name, target in entries.items()))
+    ]
+    (folder / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def in_process(tree: Path, names: list[str], seconds: float) -> dict[str, float | None]:
@@ -168,6 +184,7 @@ def main(arguments: list[str] | None = None) -> int:
         if added.returncode:
             print(f"{given.base!r} cannot be checked out: {added.stderr.strip()}", file=sys.stderr)
             return NOTHING_TO_COMPARE
+        announce(base)
         found = compare(base, HERE, names, given.limit, given.rounds)
     finally:
         subprocess.run(["git", "-C", str(HERE), "worktree", "remove", "--force", str(base)], capture_output=True)

@@ -11,6 +11,7 @@ from kernreg.registry import KINDS, Entry, Spec, get_registry, parse_spec
 from kernreg.registry.checks import problem_with
 
 _ABSENT: Any = object()
+_engines: dict[str, tuple[str, Any]] = {}  # by spec: the name in it, and the engine
 
 
 def make_kernel(spec: Any, **params: Any) -> Any:
@@ -93,13 +94,28 @@ def make_ensembler(spec: Any, **params: Any) -> Any:
     return _make_instance("ensembler", spec, params)
 
 
+def make_engine(spec: str) -> Any:
+    """The engine of a spec such as ``"local"`` or ``"cluster(workers=4)"``, the form of the setting ``engine``.
+
+    It is made once: who asks for the same spec again gets the same object. Raises as `make_solver` does.
+
+    >>> make_engine("local()") is make_engine("local()")
+    True
+    """
+    name, engine = _engines.get(spec) or (parse_spec(spec).name, None)
+    if type(engine) is not get_registry("engine").get(name):  # what has the name, and may be used, now
+        engine = _make_instance("engine", spec, {})
+        _engines[spec] = name, engine
+    return engine
+
+
 def available(kind: str | None = None) -> tuple[Entry, ...]:
     """Every plugin there is, usable or not, without importing any.
 
     Parameters
     ----------
     kind : str, optional
-        ``"kernel"``, ``"solver"``, ``"ensembler"`` or ``"engine"``; all of them by default.
+        ``"kernel"``, ``"solver"``, ``"ensembler"``, ``"engine"`` or ``"command"``; all of them by default.
 
     Returns
     -------
@@ -121,7 +137,7 @@ def register(kind: str, name: str, obj: Any = _ABSENT, *, replace: bool = False)
     Parameters
     ----------
     kind : str
-        ``"kernel"``, ``"solver"``, ``"ensembler"`` or ``"engine"``.
+        ``"kernel"``, ``"solver"``, ``"ensembler"``, ``"engine"`` or ``"command"``.
     name : str
         The name to find it by.
     obj : object, optional

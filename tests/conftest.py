@@ -15,8 +15,9 @@ hypothesis.settings.load_profile("kernreg")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Forget the user's own settings; keep compiled kernels between runs, away from the user's cache."""
-    for name in ("MEMORY", "THREADS", "ENGINE", "PLUGINS"):
+    for name in ("THREADS", "ENGINE", "PLUGINS"):
         os.environ.pop(f"KERNREG_{name}", None)
+    os.environ["KERNREG_MEMORY"] = "1GB"  # what is free at the moment decides nothing
     if "KERNREG_CACHE_DIR" not in os.environ and hasattr(config, "cache"):
         os.environ["KERNREG_CACHE_DIR"] = str(config.cache.mkdir("kernreg"))
 

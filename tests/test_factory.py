@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from kernreg import available, make_ensembler, make_kernel, make_solver, register
+from kernreg import available, config_context, make_ensembler, make_kernel, make_solver, register
 from kernreg.errors import ParameterError, PluginError, PluginExists, SpecError, UnknownPlugin
+from kernreg.factory import make_engine
 from kernreg.registry import Entry, get_registry, isolated
 
 
@@ -193,3 +195,60 @@ def test_register_returns_the_object_and_is_a_decorator():
     assert get_registry("solver").get("decorated") is Solver
     with pytest.raises(PluginError):
         register("solver", "none", None)
+
+
+# Engines ----------------------------------------------------------------------------------------------------
+
+
+class Counting:
+    """An engine that takes a parameter and is made as seldom as possible."""
+
+    made = 0
+
+    def __init__(self, rows=7):
+        type(self).made += 1
+        self.rows, self.calls = rows, 0
+
+    def map_rows(self, kernel, X, Z, function, combine="concatenate"):
+        from kernreg.engine.local import LocalEngine
+
+        self.calls += 1
+        return LocalEngine().map_rows(kernel, X, Z, function, combine, block_rows=self.rows)
+
+
+@pytest.mark.parametrize("spec", ["local", "local()", " local( ) ", "kernreg:local", "kernreg:local()"])
+def test_the_engine_is_set_by_name_or_spec(spec):
+    X = np.arange(6.0)[:, None]
+    k = make_kernel("rbf")
+    with config_context(engine=spec):
+        sums = k.map_rows(X, None, lambda rows, block: block.sum(axis=1))
+    np.testing.assert_allclose(sums, k(X).sum(axis=1))
+
+
+def test_an_engine_is_made_once_for_each_spec():
+    before = Counting.made
+    X = np.arange(20.0)[:, None]
+    sizes = []
+    for spec in ("counting(rows=3)", "counting", "counting(rows=3)"):
+        with isolated(), config_context(engine=spec):
+            register("engine", "counting", Counting)
+            make_kernel("rbf").map_rows(X, None, lambda rows, block: sizes.append(len(block)) or block[:, :1])
+    assert Counting.made == before + 2
+    assert sizes == [3] * 6 + [2] + [7, 7, 6] + [3] * 6 + [2]
+
+
+def test_a_name_that_is_registered_anew_has_the_new_engine():
+    class Other(Counting):
+        pass
+
+    with isolated():
+        register("engine", "counting", Counting)
+        assert type(make_engine("counting")) is Counting
+        register("engine", "counting", Other, replace=True)
+        assert type(make_engine("counting")) is Other
+
+
+@pytest.mark.parametrize("spec", ["nowhere", "nowhere()", "local(", "local(rows=3)"])
+def test_engines_that_cannot_be_had_say_why(spec):
+    with config_context(engine=spec), pytest.raises((UnknownPlugin, SpecError, ParameterError)):
+        make_kernel("rbf").map_rows(np.eye(2), None, lambda rows, block: block)

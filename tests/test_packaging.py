@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import kernreg
+from kernreg.cli.app import COMMANDS
 from kernreg.cli.installation.new_plugin import FILES
 
 ROOT = Path(__file__).parent.parent
@@ -35,6 +36,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     assert "kernreg/py.typed" in names
     assert {f"kernreg/cli/installation/plugin_template/{file}" for file in FILES} <= names
     assert {name.split("/")[0] for name in names} == {"kernreg", f"kernreg-{kernreg.__version__}.dist-info"}
+    assert not [name for name in names if "papers" in name]
 
 
 def test_the_built_ins_are_entry_points_whose_modules_are_in_the_wheel(wheel):
@@ -43,6 +45,7 @@ def test_the_built_ins_are_entry_points_whose_modules_are_in_the_wheel(wheel):
     parser.read_string(wheel.read(path).decode())
     assert parser["console_scripts"]["kernreg"] == "kernreg.cli:main"
     assert parser["kernreg.kernels"]["rbf"] == "kernreg.kernels.builtin:rbf"
+    assert set(parser["kernreg.commands"]) == set(COMMANDS)
     for group in parser.sections():
         for target in parser[group].values():
             module = target.partition(":")[0].replace(".", "/")

@@ -67,9 +67,12 @@ SOLVERS = {
     "check_choice",
     "check_samples",
     "given_graph",
+    "linear_svd",
     "neighbour_graph",
+    "require_symmetric",
     "smoothest",
     "tune",
+    "two_kpca",
 }
 
 

@@ -23,7 +23,7 @@ from .peers import (
 )
 
 COMPONENTS = 20
-#: Power iterations of the peer on Pubmed: the fewest with an error η of at most 0.01 (`asv_benchmarks.ksvd_table`).
+#: Power iterations of the peer on Pubmed: the fewest with an error η of at most 0.01.
 PASSES = 2
 BANDWIDTH = {"cora": 1.0, "citeseer": 1.0, "pubmed": 0.5}  # the paper's k
 

@@ -2,7 +2,7 @@
 
 The bars: on dense samples (n = 20 000, d = 50, SNE) ten times faster than evaluating the kernel matrix and a randomised
 SVD of it, both at η ≤ 0.1; the extension to 1 000 000 sparse rows from 1000 landmarks in less than 2 GB. η is
-`kernreg.metrics.singular_vector_error`. `python -m asv_benchmarks.ksvd_table` prints the whole comparison.
+`kernreg.metrics.singular_vector_error`.
 """
 
 from __future__ import annotations

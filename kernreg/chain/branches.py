@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_is_fitted
 
 from kernreg.chain.passing import features_of, fit_step
+from kernreg.chain.spec import steps_spec
 from kernreg.chain.steps import DECOMPOSER, PREDICTOR, TRANSFORMER, own_kernel, role_of, takes_kernel
 from kernreg.chain.views import left_out_views, views_of
 from kernreg.errors import ChainError
@@ -80,6 +81,9 @@ class Parallel(_BaseComposition, BaseEstimator):
     def _own_kernel(self) -> Any:
         kernels = [own_kernel(step) for _, step in self.branches if takes_kernel(step)]
         return kernels[0] if kernels and all(kernel is not None for kernel in kernels) else None
+
+    def _spec(self, where: str) -> dict[str, Any]:
+        return {"parallel": steps_spec(self.branches, f"{where}.")}
 
     def _map(self, function: Any) -> Parallel:
         return Parallel([(name, function(step)) for name, step in self.branches])

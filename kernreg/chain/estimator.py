@@ -12,7 +12,9 @@ from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from kernreg.chain.passing import features_of, fit_step, takes_weights, with_kernel
+from kernreg.chain.branches import Parallel
+from kernreg.chain.passing import features_of, fit_steps
+from kernreg.chain.spec import Composed, chain_spec, read_chain, read_steps
 from kernreg.chain.steps import (
     DECOMPOSER,
     ENSEMBLER,
@@ -29,12 +31,10 @@ from kernreg.ensemblers.folds import out_of_fold, rows_of, two_samples
 from kernreg.ensemblers.views import predicted_codes
 from kernreg.errors import ChainError, DataError, ParameterError
 from kernreg.kernels.sharing import shared_matrices
-from kernreg.solvers.kernel_learning.partial_labels import label_codes
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.views import Views, learns
 
 LEARN_FROM = ("auto", "loo", "folds")
-AFTER_FEATURES = "linear"  # features already carry the kernel they were made with
 
 
 def _ends_in(*roles: str) -> Any:
@@ -86,6 +86,8 @@ class Chain(_BaseComposition, KernelParameters):
     >>> chain.score(X, y) > 0.9
     True
     """
+
+    default_kernel = None  # each step has its own
 
     def __init__(self, steps: Any, kernel: Any = None, learn_from: str = "auto", cv: Any = 5):
         self.steps = steps
@@ -164,47 +166,20 @@ class Chain(_BaseComposition, KernelParameters):
         ensembler = self.steps[-1] if last_role == ENSEMBLER else None
         body = self.steps if ensembler is None else self.steps[:-1]
         with shared_matrices():
-            self.steps_, known = self._fit_body(body, X, y, sample_weight)
+            self.steps_, known = fit_steps(body, self.kernel, X, y, sample_weight)
             predictor = self.steps_[-1][1]
             if hasattr(predictor, "classes_"):
                 self.classes_ = predictor.classes_
             if ensembler is not None:
                 X, y = (X, y) if known is None else (rows_of(X, known), np.asarray(y)[known])
-                self.steps_.append((ensembler[0], self._fit_ensembler(ensembler[1], predictor, X, y)))
+                self.steps_.append((ensembler[0], self._fit_ensembler(ensembler[1], X, y)))
         for attribute in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.steps_[0][1], attribute):
                 setattr(self, attribute, getattr(self.steps_[0][1], attribute))
         return self
 
-    def _fit_body(
-        self, steps: Any, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[list[tuple[str, Any]], np.ndarray | None]:
-        """Return the fitted steps, and which samples are labelled where a kernel learner marks those that are not."""
-        fitted: list[tuple[str, Any]] = []
-        kernel, learnt, known = self.kernel, False, None
-        for name, step in steps:
-            model = with_kernel(clone(step), kernel, learnt)
-            role = role_of(model)
-            if role == PREDICTOR and known is not None:
-                X, y = rows_of(X, known), np.asarray(y)[known]
-                sample_weight = None if sample_weight is None else np.asarray(sample_weight)[known]
-            fit_step(model, X, y, sample_weight)
-            fitted.append((name, model))
-            if role == LEARNER:
-                kernel, learnt = model.kernel_, True
-                if hasattr(model, "unlabelled") and y is not None and np.ndim(y) == 1:
-                    labelled = label_codes(y, model.unlabelled)[1] >= 0
-                    known = None if labelled.all() else np.flatnonzero(labelled)
-            elif role in (DECOMPOSER, TRANSFORMER):
-                X = features_of(model, X)
-                kernel, learnt = (AFTER_FEATURES, False) if role == DECOMPOSER else (kernel, learnt)
-        if sample_weight is not None and not any(takes_weights(model) for _, model in fitted):
-            raise ParameterError(
-                f"sample_weight is given, and none of the steps takes it: {', '.join(name for name, _ in fitted)}"
-            )
-        return fitted, known
-
-    def _fit_ensembler(self, ensembler: Any, predictor: Any, X: Any, y: Any) -> Any:
+    def _fit_ensembler(self, ensembler: Any, X: Any, y: Any) -> Any:
+        predictor = self.steps_[-1][1]
         classes = is_classifier(predictor)
         if classes:
             check_classification_targets(y)
@@ -212,24 +187,22 @@ class Chain(_BaseComposition, KernelParameters):
             self.classes_ = np.unique(y)
             if len(self.classes_) < 2:
                 raise DataError(f"y has one class only ({self.classes_[0]!r}); a classifier needs at least 2 classes")
-        found: Views | None
+        y = np.asarray(y)
+        views: Views | None
         if not learns(ensembler):
-            shown, y = two_samples(X, np.asarray(y))
-            found, self.learnt_from_ = self._views(shown, upto=len(self.steps_)), "training"
+            some, y = two_samples(X, y)
+            views, self.learnt_from_ = self._views(some, upto=len(self.steps_)), "training"
         else:
-            found = None if self.learn_from == "folds" else left_out_views(predictor)
-            if found is None and self.learn_from == "loo":
+            views = None if self.learn_from == "folds" else left_out_views(predictor)
+            if views is None and self.learn_from == "loo":
                 raise ParameterError("the last predictor has no leave-one-out views; use learn_from='folds' or 'auto'")
-            self.learnt_from_ = "folds" if found is None else "loo"
-            if found is None:
-                found = out_of_fold(self._fit_without_ensembler, views_of, X, np.asarray(y), self.cv, classes=classes)[
-                    1
-                ]
-        goal = np.asarray(y)
+            self.learnt_from_ = "folds" if views is None else "loo"
+            if views is None:
+                views = out_of_fold(self._fit_without_ensembler, views_of, X, y, self.cv, classes=classes)[1]
         if classes:
-            codes = np.searchsorted(self.classes_, goal)
-            goal = np.where(codes == 1, 1, -1) if len(self.classes_) == 2 else codes
-        return clone(ensembler).fit(found, goal)
+            codes = np.searchsorted(self.classes_, y)
+            y = np.where(codes == 1, 1, -1) if len(self.classes_) == 2 else codes
+        return clone(ensembler).fit(views, y)
 
     def _fit_without_ensembler(self, X: Any, y: Any) -> Chain:
         return Chain(self.steps[:-1], self.kernel).fit(X, y)
@@ -328,16 +301,15 @@ class Chain(_BaseComposition, KernelParameters):
 
     def spec(self) -> dict[str, Any]:
         """Return the chain as a plain dict that JSON and TOML can hold; `from_spec` makes it again."""
-        from kernreg.chain.spec import chain_spec
-
         return chain_spec(self)
+
+    def _spec(self, where: str) -> dict[str, Any]:
+        return {"chain": self.spec()}
 
     @classmethod
     def from_spec(cls, spec: dict[str, Any]) -> Chain:
         """Return the chain that a dict made by `spec` describes, unfitted."""
-        from kernreg.chain.spec import chain_from_spec
-
-        return chain_from_spec(spec)
+        return cls(**read_chain(spec, _COMPOSED))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "steps_")
@@ -368,3 +340,9 @@ class Chain(_BaseComposition, KernelParameters):
         details = [str(step) for _, step in self.steps]
         steps = [step for _, step in self.steps]
         return _VisualBlock("serial", steps, names=names, name_details=details, dash_wrapped=False)
+
+
+_COMPOSED: Composed = {
+    "chain": Chain.from_spec,
+    "parallel": lambda branches: Parallel(read_steps(branches, _COMPOSED)),
+}

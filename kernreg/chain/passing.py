@@ -6,10 +6,16 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from kernreg.chain.steps import own_kernel, takes_kernel
+from kernreg.chain.steps import DECOMPOSER, LEARNER, PREDICTOR, TRANSFORMER, own_kernel, role_of, takes_kernel
+from kernreg.ensemblers.folds import rows_of
+from kernreg.errors import ParameterError
+from kernreg.solvers.kernel_learning.partial_labels import label_codes
 from kernreg.solvers.parameters import KernelParameters
+
+AFTER_FEATURES = "linear"  # features already carry the kernel they were made with
 
 
 def with_kernel(step: Any, kernel: Any, learnt: bool) -> Any:
@@ -21,6 +27,38 @@ def with_kernel(step: Any, kernel: Any, learnt: bool) -> Any:
     if takes_kernel(step) and own_kernel(step) is None and (isinstance(step, KernelParameters) or learnt):
         step.kernel = kernel  # not set_params, which would look inside the kernel that is being replaced
     return step
+
+
+def fit_steps(
+    steps: list[tuple[str, Any]], kernel: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[list[tuple[str, Any]], np.ndarray | None]:
+    """Fit copies of the steps one after the other.
+
+    Returns the fitted steps, and which samples are labelled where a kernel learner has marked those that are not.
+    """
+    fitted: list[tuple[str, Any]] = []
+    learnt, known = False, None
+    for name, step in steps:
+        model = with_kernel(clone(step), kernel, learnt)
+        role = role_of(model)
+        if role == PREDICTOR and known is not None:
+            X, y = rows_of(X, known), np.asarray(y)[known]
+            sample_weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        fit_step(model, X, y, sample_weight)
+        fitted.append((name, model))
+        if role == LEARNER:
+            kernel, learnt = model.kernel_, True
+            if hasattr(model, "unlabelled") and y is not None and np.ndim(y) == 1:
+                labelled = label_codes(y, model.unlabelled)[1] >= 0
+                known = None if labelled.all() else np.flatnonzero(labelled)
+        elif role in (DECOMPOSER, TRANSFORMER):
+            X = features_of(model, X)
+            kernel, learnt = (AFTER_FEATURES, False) if role == DECOMPOSER else (kernel, learnt)
+    if sample_weight is not None and not any(takes_weights(model) for _, model in fitted):
+        raise ParameterError(
+            f"sample_weight is given, and none of the steps takes it: {', '.join(name for name, _ in fitted)}"
+        )
+    return fitted, known
 
 
 def fit_step(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:

@@ -13,13 +13,11 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from kernreg.chain.branches import Parallel
-from kernreg.chain.estimator import Chain
 from kernreg.errors import ModelFileError, SpecError
 from kernreg.factory import make_kernel
 from kernreg.kernels import Kernel
@@ -29,19 +27,27 @@ SCHEMA = 1
 _KEY = "kernreg_chain"
 _DEFAULTS: dict[str, Any] = {"kernel": None, "learn_from": "auto", "cv": 5}
 
+# Steps made of steps, chains and branches, write themselves (`_spec`), and are made by what reads their key.
+Composed: TypeAlias = Mapping[str, Callable[[Any], Any]]
 
-def chain_spec(chain: Chain) -> dict[str, Any]:
+
+def chain_spec(chain: Any) -> dict[str, Any]:
     """Return the dict of a chain."""
     spec: dict[str, Any] = {_KEY: SCHEMA}
     for name, default in _DEFAULTS.items():
         value = getattr(chain, name)
         if value is not default and value != default:
             spec[name] = _encode(value, name)
-    return {**spec, "steps": [{"name": name, **_step(step, name)} for name, step in chain.steps]}
+    return {**spec, "steps": steps_spec(chain.steps)}
 
 
-def chain_from_spec(spec: Any) -> Chain:
-    """Return the chain of a dict.
+def steps_spec(steps: list[tuple[str, Any]], where: str = "") -> list[dict[str, Any]]:
+    """Return the dicts of named steps, which stand at ``where`` in the chain."""
+    return [{"name": name, **_step(step, f"{where}{name}")} for name, step in steps]
+
+
+def read_chain(spec: Any, composed: Composed) -> dict[str, Any]:
+    """Return the parameters of the chain that a dict describes.
 
     Raises
     ------
@@ -57,15 +63,18 @@ def chain_from_spec(spec: Any) -> Chain:
             "newer kernreg"
         )
     _refuse_others(spec, {_KEY, "steps", *_DEFAULTS}, "the chain")
-    settings = {name: _decode(spec[name], name) for name in _DEFAULTS if name in spec}
-    return Chain([_read_step(step) for step in spec["steps"]], **settings)
+    settings = {name: _decode(spec[name], name, composed) for name in _DEFAULTS if name in spec}
+    return {"steps": read_steps(spec["steps"], composed), **settings}
+
+
+def read_steps(steps: Any, composed: Composed) -> list[tuple[str, Any]]:
+    """Return the names and steps that a list of dicts describes."""
+    return [_read_step(step, composed) for step in steps]
 
 
 def _step(step: Any, where: str) -> dict[str, Any]:
-    if isinstance(step, Chain):
-        return {"chain": chain_spec(step)}
-    if isinstance(step, Parallel):
-        return {"parallel": [{"name": name, **_step(branch, f"{where}.{name}")} for name, branch in step.branches]}
+    if hasattr(step, "_spec"):
+        return step._spec(where)
     asked = requirement_of(type(step))
     if asked is None:
         raise SpecError(
@@ -82,20 +91,18 @@ def _step(step: Any, where: str) -> dict[str, Any]:
     return {**found, "params": params} if params else found
 
 
-def _read_step(step: Any) -> tuple[str, Any]:
+def _read_step(step: Any, composed: Composed) -> tuple[str, Any]:
     if not isinstance(step, Mapping) or not isinstance(step.get("name"), str):
         raise SpecError(f"a step is a dict with a name, and this is {step!r}")
-    return step["name"], _read_object(step)
+    return step["name"], _read_object(step, composed)
 
 
-def _read_object(step: Mapping[str, Any]) -> Any:
+def _read_object(step: Mapping[str, Any], composed: Composed) -> Any:
     where = str(step.get("name", "a parameter"))
-    if "chain" in step:
-        _refuse_others(step, {"name", "chain"}, where)
-        return chain_from_spec(step["chain"])
-    if "parallel" in step:
-        _refuse_others(step, {"name", "parallel"}, where)
-        return Parallel([_read_step(branch) for branch in step["parallel"]])
+    for kind, read in composed.items():
+        if kind in step:
+            _refuse_others(step, {"name", kind}, where)
+            return read(step[kind])
     kinds = [kind for kind in ("solver", "ensembler", "scikit-learn", "kernreg") if kind in step]
     if len(kinds) != 1:
         raise SpecError(
@@ -113,7 +120,7 @@ def _read_object(step: Mapping[str, Any]) -> Any:
     params = step.get("params", {})
     if not isinstance(params, Mapping):
         raise SpecError(f"{where}: params is a {type(params).__name__}; a dict is expected")
-    made = {name: _decode(value, f"{where}.{name}") for name, value in params.items()}
+    made = {name: _decode(value, f"{where}.{name}", composed) for name, value in params.items()}
     try:
         return cls(**made)
     except TypeError as error:
@@ -165,14 +172,14 @@ def _kernel_text(kernel: Kernel, where: str) -> str:
     return text
 
 
-def _decode(value: Any, where: str) -> Any:
+def _decode(value: Any, where: str, composed: Composed) -> Any:
     if isinstance(value, list):
-        return [_decode(item, where) for item in value]
+        return [_decode(item, where, composed) for item in value]
     if not isinstance(value, Mapping):
         return value
     marks = [key for key in value if key.startswith("$")]
     if not marks:
-        return {key: _decode(item, f"{where}.{key}") for key, item in value.items()}
+        return {key: _decode(item, f"{where}.{key}", composed) for key, item in value.items()}
     mark = marks[0]
     _refuse_others(value, {mark, "dtype"} if mark == "$array" else {mark}, where)
     inner = value[mark]
@@ -181,16 +188,16 @@ def _decode(value: Any, where: str) -> Any:
     if mark == "$float":
         return float(inner)
     if mark == "$tuple":
-        return tuple(_decode(item, where) for item in inner)
+        return tuple(_decode(item, where, composed) for item in inner)
     if mark == "$array":
         dtype = np.dtype(str(value.get("dtype", "<f8")))
         if dtype.kind not in "fiubU":
             raise SpecError(f"{where}: an array of dtype {dtype} is not accepted")
-        return np.array([_decode(item, where) for item in inner], dtype=dtype)
+        return np.array([_decode(item, where, composed) for item in inner], dtype=dtype)
     if mark == "$kernel":
         return make_kernel(inner)
     if mark == "$object":
-        return _read_object(inner)
+        return _read_object(inner, composed)
     raise SpecError(f"{where}: {mark!r} is not known to this kernreg")
 
 

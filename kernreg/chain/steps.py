@@ -67,7 +67,15 @@ def takes_kernel(step: Any) -> bool:
 
 
 def own_kernel(step: Any) -> Any:
-    """Return the kernel the step was given, None where it was left at its default."""
+    """Return the kernel the step was given, None where it was given none.
+
+    Solvers of kernreg have None there until they are given one. An estimator whose default is a kernel, as that of
+    scikit-learn's SVC, does not show whether it was given: its default counts as none.
+
+    >>> from kernreg.solvers import LSSVC
+    >>> own_kernel(LSSVC()), own_kernel(LSSVC(kernel="rbf"))
+    (None, 'rbf')
+    """
     if hasattr(step, "_own_kernel"):
         return step._own_kernel()
     if not takes_kernel(step):

@@ -6,7 +6,8 @@
     models/          commands that work on data and models: fit, predict, evaluate, tune …
     installation/    commands about what is installed: list, info, doctor, check …
 
-A new command is a module with a click command named ``command``, and one line in `app.COMMANDS`.
+A new command is a module with a click command named ``command``, an entry point in the group ``kernreg.commands``, and
+one line in `app.COMMANDS`. The command of a plugin needs the entry point only.
 
 May import: the layers below it in docs/architecture.md.
 """

@@ -5,32 +5,35 @@ Exit codes: 0 all is well; 1 the command ran and found a problem (``doctor``, ``
 
 from __future__ import annotations
 
-from importlib import import_module
+from textwrap import shorten
 from typing import Any
 
 import click
 
 import kernreg
 from kernreg.errors import KernregError
+from kernreg.registry import get_registry
 
-#: Name of the command: its module, and its line in ``kernreg --help`` (shown without importing the module).
+#: Characters of what a distribution says of itself that ``kernreg --help`` shows.
+SUMMARY_WIDTH = 100
+
+#: The built-in commands in the order of ``kernreg --help``, each with its line there.
 COMMANDS = {
-    "fit": ("kernreg.cli.models.fit", "Fit a solver to a table and write the model."),
-    "predict": ("kernreg.cli.models.predict", "What a model predicts for new samples."),
-    "evaluate": ("kernreg.cli.models.evaluate", "Solvers and kernels side by side, cross-validated."),
-    "tune": ("kernreg.cli.models.tune", "Choose parameters by exact leave-one-out."),
-    "embed": ("kernreg.cli.models.embed", "Coordinates or a picture by kernel PCA or SVD."),
-    "bicluster": ("kernreg.cli.models.bicluster", "Groups of rows and columns of a data matrix."),
-    "gram": ("kernreg.cli.models.gram", "Write a kernel matrix for other tools."),
-    "run": ("kernreg.cli.models.run", "Fit the chain described in a file."),
-    "show": ("kernreg.cli.models.show", "Tell what is in a model file."),
-    "papers": ("kernreg.cli.papers", "Run the papers' tables again and report them."),
-    "list": ("kernreg.cli.installation.list", "List kernels, solvers, ensemblers and engines."),
-    "info": ("kernreg.cli.installation.info", "Tell all about one of them."),
-    "doctor": ("kernreg.cli.installation.doctor", "Look for problems: versions, threads, BLAS, cache, plugins."),
-    "check": ("kernreg.cli.installation.check", "Run the conformance kit on a plugin."),
-    "cache": ("kernreg.cli.installation.cache", "Look at, delete or make the compiled kernels on disk."),
-    "new-plugin": ("kernreg.cli.installation.new_plugin", "Write a ready plugin package."),
+    "fit": "Fit a solver to a table and write the model.",
+    "predict": "What a model predicts for new samples.",
+    "evaluate": "Solvers and kernels side by side, cross-validated.",
+    "tune": "Choose parameters by exact leave-one-out.",
+    "embed": "Coordinates or a picture by kernel PCA or SVD.",
+    "bicluster": "Groups of rows and columns of a data matrix.",
+    "gram": "Write a kernel matrix for other tools.",
+    "run": "Fit the chain described in a file.",
+    "show": "Tell what is in a model file.",
+    "list": "List kernels, solvers, ensemblers, engines and commands.",
+    "info": "Tell all about one of them.",
+    "doctor": "Look for problems: versions, threads, BLAS, cache, plugins.",
+    "check": "Run the conformance kit on a plugin.",
+    "cache": "Look at, delete or make the compiled kernels on disk.",
+    "new-plugin": "Write a ready plugin package.",
 }
 
 
@@ -41,23 +44,36 @@ class Refusal(click.ClickException):
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command's module when the command is called."""
+    """The commands of the registry, those of plugins too; one is imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names of the commands, in the order of the table."""
-        return list(COMMANDS)
+        """Names of the commands: the built-in ones in the order of the table, then those of plugins."""
+        return [*COMMANDS, *plugin_commands()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return a command, or None when there is none of that name."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
-        return command
+        """Import and return a command, or None when there is none of that name; ``distribution:name`` says whose."""
+        commands = get_registry("command")
+        try:
+            if cmd_name in COMMANDS:  # nobody else's claim to the name takes it away
+                found: click.Command = commands.get(f"kernreg:{cmd_name}")
+            elif cmd_name in commands:
+                found = commands.get(cmd_name)
+            else:
+                return None
+        except KernregError:
+            if ctx.resilient_parsing:  # a shell asks what there is, for completion
+                return None
+            raise
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table of commands without importing any of them."""
+        """Write the tables of commands without importing any of them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+            formatter.write_dl(list(COMMANDS.items()))
+        plugins = plugin_commands()
+        if plugins:
+            with formatter.section("Commands of plugins"):
+                formatter.write_dl(list(plugins.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; an error that kernreg raised on purpose needs no traceback."""
@@ -65,6 +81,28 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except KernregError as error:
             raise Refusal(str(error)) from error
+
+
+def plugin_commands() -> dict[str, str]:
+    """Names of the commands that plugins add, each with a line about it: what its distribution says of itself.
+
+    Nothing is imported. Commands that KERNREG_PLUGINS blocks are left out, and so are those with the name of a built-in
+    one, which cannot be called by the name alone.
+    """
+    from kernreg.registry.discovery.metadata import installed_summary
+
+    lines = {}
+    for entry in get_registry("command").entries():
+        if entry.name in COMMANDS or entry.status == "blocked":
+            continue
+        if entry.status not in ("available", "loaded"):
+            lines[entry.name] = f"{entry.status.capitalize()}; kernreg doctor tells why."
+        elif entry.distribution is None:
+            lines[entry.name] = get_registry("command").get(entry.name).get_short_help_str(SUMMARY_WIDTH)
+        else:
+            summary = shorten(installed_summary(entry.distribution).rstrip("."), SUMMARY_WIDTH, placeholder=" …")
+            lines[entry.name] = f"{summary} ({entry.distribution})." if summary else f"From {entry.distribution}."
+    return lines
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

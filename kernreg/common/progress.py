@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -20,3 +21,17 @@ def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=total)
         yield lambda done: bar.update(task, completed=done)
+
+
+@contextmanager
+def residual_progress(label: str) -> Iterator[Callable[[int, float], None]]:
+    """Yield a callback ``(step, residual / tol)`` that shows how many digits of the residual are done."""
+    first: list[float] = []
+    with progress(label, 100) as show:
+
+        def watch(step: int, ratio: float) -> None:
+            digits = math.log10(max(ratio, 1.0))
+            first.append(max(digits, 1e-3))
+            show(int(100 * (1.0 - min(1.0, digits / first[0]))))
+
+        yield watch

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from kernreg.common.sizes import readable
@@ -9,6 +12,7 @@ from kernreg.config import get_config, memory_budget
 from kernreg.errors import MemoryBudgetError
 
 NEGLIGIBLE = 1 << 22  # bytes that any machine has
+_CHUNK = 1 << 16  # samples looked at together
 
 
 def check_fits(shape: tuple[int, int], dtype: np.dtype, name: str) -> None:
@@ -24,6 +28,16 @@ def check_fits(shape: tuple[int, int], dtype: np.dtype, name: str) -> None:
             "ever holding it, take float32 samples (half the size), use a solver with strategy='iterative' or "
             "'lowrank', or raise the budget with kernreg.config_context(memory=…)"
         )
+
+
+def chunks(X: Any, largest: int = _CHUNK) -> Iterator[slice]:
+    """Yield slices of samples that are looked at together: many, but few enough to be copied."""
+    n = X.shape[0]
+    step = largest
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        step = max(256, min(8 * largest, rows_within(X.shape[1], 8, 1 / 16)))
+    for start in range(0, max(n, 1), step):
+        yield slice(start, min(start + step, n))
 
 
 def rows_within(columns: int, itemsize: int, share: float = 0.25) -> int:

@@ -47,9 +47,6 @@ class KernelOperator(LinearOperator):
         if self._separable is None:
             self._filler = BlockFiller(program, X, Z)
             dtype = self._filler.dtype
-            if program.normalize and normalizers is None:
-                with compilation_errors(program.name):
-                    self._normalizers = row_normalizers(self._filler)
         # The stubs of scipy do not know the constructor that subclasses call.
         super().__init__(dtype=dtype, shape=(X.shape[0], Z.shape[0]))  # type: ignore[call-arg]
 
@@ -66,6 +63,8 @@ class KernelOperator(LinearOperator):
         else:
             assert self._filler is not None
             with compilation_errors(self._name):
+                if self._filler.program.normalize and self._normalizers is None:  # not before they are needed
+                    self._normalizers = row_normalizers(self._filler)
                 result = product(
                     self._filler,
                     columns,

@@ -18,6 +18,11 @@ GROUPS = 16  # partial results of a symmetric product; more than threads, so tha
 PARTIAL_BYTES = 1 << 26  # the partial results take no more than this, else every block is computed
 
 
+def mirrored_columns(n: int) -> int:
+    """Return up to how many columns a product with a symmetric n × n matrix computes every block once, for two uses."""
+    return PARTIAL_BYTES // (8 * GROUPS * max(1, n))
+
+
 def product(
     filler: BlockFiller,
     V: np.ndarray,
@@ -27,7 +32,7 @@ def product(
 ) -> np.ndarray:
     """Return K @ V, or K.T @ V with ``adjoint``, for V of one or more columns."""
     n, m = filler.shape
-    if filler.X is filler.Z and filler.program.symmetric and GROUPS * n * V.shape[1] * 8 <= PARTIAL_BYTES:
+    if filler.X is filler.Z and filler.program.symmetric and V.shape[1] <= mirrored_columns(n):
         return _symmetric_product(filler, V)
     owned, other = (m, n) if adjoint else (n, m)
     result = np.zeros((owned, V.shape[1]), dtype=np.result_type(filler.dtype, V.dtype))

@@ -7,19 +7,16 @@ costs O(nnz(XZᵀ) + n), exactly, whatever the size of K. Row normalisation only
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
 from kernreg.engine.arrays import Samples, is_sparse
-from kernreg.engine.compiler.compile import compiled_epilogue, typed_parameters
 from kernreg.engine.program import Program
-from kernreg.engine.tiles.statistics import BLOCK
+from kernreg.engine.tiles.blocks import function_values
 
 # Worth it while XZᵀ has at most this share of stored entries: a stored entry costs more than a computed one.
 WORTHWHILE = 0.05
+STORED_COST = 20  # kernel values in blocks that one stored entry of XZᵀ costs as much as
 # Exponents beyond this range would lose the small factors to underflow: blocks are used instead.
 SAFE_EXPONENT = 600.0
 # Where 1 + E is much smaller than 1 (strongly negative inner products) the sum cancels: blocks are used instead.
@@ -53,8 +50,8 @@ def separable(
         return None
     G = sp.csr_array(X @ Z.T)
     if factorises:
-        at_zero = float(_apply(program.name, program.function, np.zeros(1), program.parameters)[0])
-        E = _apply(program.name, program.function, G.data, program.parameters) - at_zero
+        at_zero = float(function_values(program.name, program.function, np.zeros(1), program.parameters)[0])
+        E = function_values(program.name, program.function, G.data, program.parameters) - at_zero
         return _finite(SeparableProduct(np.ones(X.shape[0]), np.ones(Z.shape[0]), at_zero, _like(G, E)))
     return _exponential(program, X, Z, G, normalizers)
 
@@ -64,9 +61,9 @@ def _exponential(
 ) -> SeparableProduct | None:
     split = program.split
     assert split is not None
-    log_p = _apply(program.name, split.log_left, _norms(X), program.parameters)
-    log_q = _apply(program.name, split.log_right, _norms(Z), program.parameters)
-    E = _like(G, _apply(program.name, split.excess, G.data, program.parameters))
+    log_p = function_values(program.name, split.log_left, squared_rows(X), program.parameters)
+    log_q = function_values(program.name, split.log_right, squared_rows(Z), program.parameters)
+    E = _like(G, function_values(program.name, split.excess, G.data, program.parameters))
     if E.data.min(initial=0.0) < SMALLEST_EXCESS:
         return None
     if not program.normalize:
@@ -86,13 +83,23 @@ def _exponential(
     return _finite(SeparableProduct(np.exp(log_scale), q, 1.0, E))
 
 
+def product_cost(program: Program, X: Samples, Z: Samples) -> int:
+    """Return about how many kernel values, as blocks compute them, one product with K(X, Z) costs."""
+    whole = X.shape[0] * Z.shape[0]
+    factorises = program.statistic == "dot" and not program.normalize
+    if not (is_sparse(X) and is_sparse(Z)) or not (factorises or program.split is not None):
+        return whole
+    return min(whole, STORED_COST * _stored_bound(X, Z))
+
+
 def _stored_bound(X: Samples, Z: Samples) -> int:
     """Return an upper bound on the stored entries of XZᵀ in O(nnz)."""
     per_feature = [np.bincount(side.indices, minlength=side.shape[1]).astype(np.int64) for side in (X, Z)]
     return int(per_feature[0] @ per_feature[1])
 
 
-def _norms(X: Samples) -> np.ndarray:
+def squared_rows(X: Samples) -> np.ndarray:
+    """Return |x|² of the rows of a sparse array."""
     return np.asarray(X.multiply(X).sum(axis=1)).ravel()
 
 
@@ -105,11 +112,3 @@ def _finite(found: SeparableProduct) -> SeparableProduct | None:
     parts = (found.p, found.q, found.E.data, np.array([found.constant]))
     sound = all(np.abs(part).max(initial=0.0) <= np.exp(SAFE_EXPONENT) for part in parts)
     return found if sound else None
-
-
-def _apply(name: str, function: Callable[..., Any], values: np.ndarray, parameters: tuple[Any, ...]) -> np.ndarray:
-    """Return the compiled function of every value: the same machine code that fills blocks."""
-    padded = np.zeros((max(1, -(-values.size // BLOCK)), BLOCK))
-    padded.ravel()[: values.size] = values
-    compiled_epilogue(name, function)(padded, len(padded), BLOCK, typed_parameters(parameters, padded.dtype))
-    return padded.ravel()[: values.size]

@@ -1,10 +1,12 @@
 """What a kernel is: the `kernel` decorator, Kernel objects, combinators, and the built-in kernels.
 
-    domains.py      what values a parameter may take
-    family.py       KernelFamily (a kernel without its parameters) and the `kernel` decorator
     samples.py      checked sample sets: when two are the same, and what combinations hold
+    domains.py      what values a parameter may take
+    operators.py    products with kernel matrices that the engine does not multiply by itself
     base.py         Kernel: parameters, identity, evaluation, arithmetic
+    family.py       KernelFamily: a kernel without its parameters
     function.py     kernels made of one function; bound row-normalised kernels
+    decorator.py    `kernel`, the decorator that makes a family of a function
     builtin.py      linear, rbf, laplacian, poly, tanh, tl1, sne, t, cauchy, matern, …
     indexed.py      kernels of sample indices: precomputed, adjacency
     combinations/   kernels made of kernels: sums, products, powers, transposes, symmetrised, centred, learned
@@ -13,9 +15,11 @@
 May import: the layers below it in docs/architecture.md.
 """
 
-from kernreg.kernels.base import Kernel, as_kernel
-from kernreg.kernels.combinations.algebra import compose, symmetrize
+from kernreg.kernels.base import Kernel
+from kernreg.kernels.combinations.algebra import compose
 from kernreg.kernels.combinations.reference import centered, spectrum
+from kernreg.kernels.combinations.symmetrized import symmetrize
+from kernreg.kernels.decorator import kernel
 from kernreg.kernels.domains import (
     Domain,
     Parameter,
@@ -28,14 +32,13 @@ from kernreg.kernels.domains import (
     positive,
     real,
 )
-from kernreg.kernels.family import KernelFamily, kernel
+from kernreg.kernels.family import KernelFamily
 
 __all__ = [
     "Domain",
     "Kernel",
     "KernelFamily",
     "Parameter",
-    "as_kernel",
     "boolean",
     "centered",
     "choice",

@@ -12,14 +12,23 @@ from scipy.sparse.linalg import LinearOperator
 from kernreg.config import get_config
 from kernreg.engine.arrays import check_out, result_dtype
 from kernreg.engine.local import row_blocks
+from kernreg.engine.products import mirrored_columns
 from kernreg.errors import ParameterError
+from kernreg.factory import make_engine
 from kernreg.kernels.domains import value_key, value_repr
+from kernreg.kernels.operators import RowBlockOperator
 from kernreg.kernels.samples import overlaps, same_samples
 from kernreg.kernels.sharing import current_store
-from kernreg.registry import get_registry, parse_spec
+from kernreg.registry import get_registry
 
 if TYPE_CHECKING:
     from kernreg.kernels.family import KernelFamily
+
+#: The families behind ``+``, ``*``, ``**`` and ``T``, by name. They make kernels of kernels, so they come after this
+#: module: `combinations.algebra` enters them, which importing any module of this package imports.
+ARITHMETIC: dict[str, Callable[..., Kernel]] = {}
+
+_SIDE = 32  # of the blocks in which a diagonal is evaluated where a kernel has no shorter way
 
 
 class Kernel:
@@ -79,6 +88,13 @@ class Kernel:
         """Return the kernel bound to the reference set that k(X, Z) takes, so that rows may be evaluated apart."""
         return self
 
+    def _diagonal(self, X: Any) -> np.ndarray:
+        """Return k(x_i, x_i) of checked samples."""
+        kernel = self._anchored(X, None)
+        parts = [X[start : start + _SIDE] for start in range(0, X.shape[0], _SIDE)]
+        values = [kernel._evaluate(part, None, None, None).diagonal() for part in parts]
+        return np.concatenate(values) if values else np.empty(0, dtype=result_dtype(X, X))
+
     def bind(self, Z: Any) -> Kernel:
         """Return the kernel with ``Z`` as its reference set; kernels that need none return themselves.
 
@@ -103,7 +119,7 @@ class Kernel:
         out : ndarray, optional
             Filled and returned instead of a new array.
         """
-        X, Z = self._sample_pair(X, Z)
+        X, Z = self.check_sample_pair(X, Z)
         if out is not None:
             other = X if Z is None else Z
             check_out(out, (X.shape[0], other.shape[0]), result_dtype(X, other))
@@ -115,31 +131,67 @@ class Kernel:
             return store.matrix(self, X, Z, lambda: self._evaluate(X, Z, None, None))
         return self._evaluate(X, Z, out, None)
 
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Return the vector of k(x_i, x_i), the diagonal of ``k(X)``, without the matrix.
+
+        It takes a number of kernel values proportional to that of the samples, and beside these only what defines a
+        value: row sums over the reference set, values between the samples and a reference set or landmarks. A kernel
+        whose reference set is open takes X as that, as ``k(X)`` does.
+
+        >>> from kernreg.kernels.builtin import linear
+        >>> linear().diagonal([[1.0, 2.0], [3.0, 0.0]]).tolist()
+        [5.0, 9.0]
+        """
+        return self._diagonal(self._samples(X, "X"))
+
     def rows(self, X: Any, Z: Any, start: int, stop: int) -> np.ndarray:
         """Return rows ``start:stop`` of K(X, Z); ``Z=None`` stands for X."""
-        X, Z = self._sample_pair(X, Z)
+        X, Z = self.check_sample_pair(X, Z)
         kernel = self._anchored(X, Z)
         return kernel._evaluate(X[start:stop], X if Z is None else Z, None, start if Z is None else None)
 
     def blocks(self, X: Any, Z: Any = None, *, block_rows: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield (rows, block) over K(X, Z), each block within the memory budget."""
-        X, Z = self._sample_pair(X, Z)
+        X, Z = self.check_sample_pair(X, Z)
         return row_blocks(self._anchored(X, Z), X, Z, block_rows)
 
     def map_rows(
         self, X: Any, Z: Any, function: Callable[[slice, np.ndarray], Any], combine: str = "concatenate"
     ) -> Any:
         """Return ``function(rows, block)`` over the row blocks of K(X, Z), combined, by the configured engine."""
-        X, Z = self._sample_pair(X, Z)
-        engine = get_registry("engine").get(get_config().engine)()
-        return engine.map_rows(self._anchored(X, Z), X, Z, function, combine)
+        X, Z = self.check_sample_pair(X, Z)
+        return make_engine(get_config().engine).map_rows(self._anchored(X, Z), X, Z, function, combine)
 
     def operator(self, X: Any, Z: Any = None) -> LinearOperator:
         """Return K(X, Z) as a scipy LinearOperator that never holds K."""
-        return self._operator(*self._sample_pair(X, Z))
+        return self._operator(*self.check_sample_pair(X, Z))
 
-    def _sample_pair(self, X: Any, Z: Any) -> tuple[Any, Any]:
-        """Return both sample sets checked, Z None where it is X: k(X, X) is k(X)."""
+    def anchored(self, X: Any, Z: Any = None) -> Kernel:
+        """Return the kernel with the reference set that k(X, Z) takes, so that parts of K(X, Z) may be evaluated."""
+        return self._anchored(*self.check_sample_pair(X, Z))
+
+    def mirrored_columns(self, n: int) -> int:
+        """Return how many columns V may have for ``operator(X) @ V`` to evaluate only half of the n × n values.
+
+        Zero where k(x, z) = k(z, x) is not known; wider products evaluate all of them.
+        """
+        return mirrored_columns(n) if self.symmetric else 0
+
+    def product_cost(self, X: Any, Z: Any = None) -> int:
+        """Return about how many kernel values one product with K(X, Z) costs: fewer than all, with sparse samples."""
+        X, Z = self.check_sample_pair(X, Z)
+        return X.shape[0] * (X if Z is None else Z).shape[0]
+
+    def check_samples(self, X: Any, name: str = "X") -> Any:
+        """Return X in the form in which this kernel computes, or raise DataError, which calls it by its name.
+
+        Rows of numbers become C-contiguous float64 or float32 arrays or canonical CSR, sample indices a vector of
+        integers; a combination whose kernels see different samples gets what each of them sees.
+        """
+        return self._samples(X, name)
+
+    def check_sample_pair(self, X: Any, Z: Any = None) -> tuple[Any, Any]:
+        """Return both sample sets as `check_samples` does, Z None where it is X: k(X, X) is k(X)."""
         X = self._samples(X, "X")
         Z = None if Z is None else self._samples(Z, "Z")
         return X, None if Z is None or same_samples(X, Z) else Z
@@ -258,74 +310,20 @@ class Kernel:
     @property
     def T(self) -> Kernel:
         """The transposed kernel: k.T(x, z) = k(z, x)."""
-        from kernreg.kernels.combinations.algebra import transpose
-
-        return self if self.symmetric and not self.takes_reference else transpose(self)
+        return self if self.symmetric and not self.takes_reference else ARITHMETIC["transpose"](self)
 
     def __add__(self, other: Any) -> Kernel:
-        from kernreg.kernels.combinations.algebra import add
-
-        return add(self, other) if _is_kernel(other) else NotImplemented
+        return ARITHMETIC["add"](self, other) if _is_kernel(other) else NotImplemented
 
     def __mul__(self, other: Any) -> Kernel:
-        from kernreg.kernels.combinations.algebra import multiply, scale
-
         if _is_kernel(other):
-            return multiply(self, other)
-        return scale(self, other) if isinstance(other, int | float | np.number) else NotImplemented
+            return ARITHMETIC["multiply"](self, other)
+        return ARITHMETIC["scale"](self, other) if isinstance(other, int | float | np.number) else NotImplemented
 
     __rmul__ = __mul__
 
     def __pow__(self, exponent: Any) -> Kernel:
-        from kernreg.kernels.combinations.algebra import power
-
-        return power(self, exponent)
-
-
-class RowBlockOperator(LinearOperator):
-    """Products with K, for kernels that can give row blocks and nothing better."""
-
-    form = "blocks"
-
-    def __init__(self, kernel: Kernel, X: Any, Z: Any):
-        self._kernel, self._X, self._Z = kernel, X, Z
-        other = X if Z is None else Z
-        # The stubs of scipy do not know the constructor that subclasses call.
-        super().__init__(dtype=result_dtype(X, other), shape=(X.shape[0], other.shape[0]))  # type: ignore[call-arg]
-
-    def _matmat(self, V: np.ndarray) -> np.ndarray:
-        return self._kernel.map_rows(self._X, self._Z, lambda rows, block: block @ V)
-
-    def _rmatmat(self, V: np.ndarray) -> np.ndarray:
-        return self._kernel.map_rows(self._X, self._Z, lambda rows, block: block.T @ V[rows], "add")
-
-    def _matvec(self, x: np.ndarray) -> np.ndarray:
-        return self._matmat(x)
-
-    def _rmatvec(self, x: np.ndarray) -> np.ndarray:
-        return self._rmatmat(x)
-
-    def _transpose(self) -> LinearOperator:
-        return self.adjoint()  # K is real
-
-
-def as_kernel(spec: Any) -> Kernel:
-    """Return a Kernel from a spec string, a family or a Kernel.
-
-    >>> as_kernel("rbf(sigma=2.0)")
-    rbf(sigma=2.0)
-    """
-    if isinstance(spec, Kernel):
-        return spec
-    if isinstance(spec, str):
-        parsed = parse_spec(spec)
-        return get_registry("kernel").get(parsed.name)(*parsed.args, **parsed.kwargs)
-    if getattr(spec, "__kernreg_kernel__", False):
-        return spec()
-    raise ParameterError(
-        f"{spec!r} is not a kernel; give a spec such as 'rbf(sigma=2.0)', a Kernel, or what the `kernel` decorator "
-        "returns"
-    )
+        return ARITHMETIC["power"](self, exponent)
 
 
 def _is_kernel(value: Any) -> bool:

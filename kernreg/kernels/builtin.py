@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from kernreg.engine.program import Split
 from kernreg.jit import exp, expm1, log, pow, sqrt, tanh
+from kernreg.kernels.decorator import kernel
 from kernreg.kernels.domains import choice, integer, nonnegative, positive, real
-from kernreg.kernels.family import kernel
 
 
 @kernel(of="dot", symmetric=True, definite=True)

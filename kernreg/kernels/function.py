@@ -10,9 +10,12 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import as_samples, is_sparse
+from kernreg.engine.diagonal import diagonal
 from kernreg.engine.matrix import matrix
+from kernreg.engine.normalizers import normalizers_over
 from kernreg.engine.operator import KernelOperator
 from kernreg.engine.program import Program
+from kernreg.engine.separable import product_cost
 from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.normalise import row_normalizers
 from kernreg.engine.tiles.statistics import TERMS
@@ -47,24 +50,24 @@ class FunctionKernel(Kernel):
         return self.normalize is not None
 
     def _make_program(self) -> Program:
-        family, options = self._family, self._family.options
-        assert family.function is not None
+        family: Any = self._family  # of the `kernel` decorator, which comes after this class
+        declared = family.declared
         values = dict(self._values)
         self_term = values.pop("self_term", True) if family.normalize else True
         parameters = tuple(values.values())
-        if options["prepare"] is not None:
-            parameters = (options["prepare"](**values),)
+        if declared.prepare is not None:
+            parameters = (declared.prepare(**values),)
         return Program(
             name=family.name,
             statistic=family.of,
             function=family.function,
             parameters=parameters,
-            term=options["of"] if family.of == "term" else None,
+            term=declared.of if family.of == "term" else None,
             symmetric=family.symmetric,
             normalize=family.normalize == "rows",
-            log=options["log"],
+            log=declared.log,
             self_term=self_term,
-            split=options["split"],
+            split=declared.split,
         )
 
     def _samples(self, X: Any, name: str) -> Any:
@@ -73,11 +76,55 @@ class FunctionKernel(Kernel):
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         return matrix(self.program, X, Z, out)
 
+    def _diagonal(self, X: Any) -> np.ndarray:
+        return diagonal(self.program, X, normalizers_over(self.program, X, X) if self.normalize else None)
+
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         return BoundKernel(self, X if Z is None else Z) if self.normalize else self
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         return KernelOperator(self.program, X, Z)
+
+    def product_cost(self, X: Any, Z: Any = None) -> int:
+        """Return about how many kernel values one product with K(X, Z) costs: fewer than all, with sparse samples."""
+        X, Z = self.check_sample_pair(X, Z)
+        return product_cost(self.program, X, X if Z is None else Z)
+
+    # Row-normalised kernels: k(x, z) is a weight of the pair divided by the normaliser of x -------------------
+
+    def row_normalizers(self, X: Any, Z: Any = None) -> np.ndarray:
+        """Return the normalisers of the rows of K(X, Z): Σ_j weight(x_i, z_j), infinite where that is zero.
+
+        Of a kernel in log form (``log=True``) they are the logarithms of these sums. Rows may be normalised over one
+        set and evaluated against another: `normalized` and `normalized_operator` take them.
+
+        >>> from kernreg.kernels.builtin import t
+        >>> t().row_normalizers([[0.0]], [[1.0], [0.0]]).tolist()  # 1/2 + 1
+        [1.5]
+        """
+        self._require_normalized()
+        X, Z = self.check_sample_pair(X, Z)
+        return normalizers_over(self.program, X, X if Z is None else Z)
+
+    def normalized(self, X: Any, Z: Any, normalizers: np.ndarray) -> np.ndarray:
+        """Return the matrix of weight(x_i, z_j) / n_i for the normalisers n of `row_normalizers`."""
+        self._require_normalized()
+        return matrix(self.program, *self._pair_of(X, Z), None, normalizers)
+
+    def normalized_operator(self, X: Any, Z: Any, normalizers: np.ndarray) -> LinearOperator:
+        """Return `normalized` as a scipy LinearOperator that never holds the matrix."""
+        self._require_normalized()
+        return KernelOperator(self.program, *self._pair_of(X, Z), normalizers)
+
+    def _pair_of(self, X: Any, Z: Any) -> tuple[Any, Any]:
+        return self._samples(X, "X"), self._samples(Z, "Z")
+
+    def _require_normalized(self) -> None:
+        if not self.normalize:
+            raise ParameterError(
+                f"{self.name} is not row-normalised, and so its rows have no normalisers; kernels declared with "
+                "normalize='rows', such as sne and t, have"
+            )
 
     def bind(self, Z: Any) -> Kernel:
         """Return the kernel with ``Z`` as its reference set (itself, where rows are not normalised)."""
@@ -146,6 +193,11 @@ class BoundKernel(Kernel):
         return made
 
     @property
+    def unbound(self) -> FunctionKernel:
+        """The kernel without its reference set."""
+        return self._unbound
+
+    @property
     def reference(self) -> Any:
         """The samples over which rows are normalised."""
         return self._reference
@@ -172,6 +224,9 @@ class BoundKernel(Kernel):
         if same_samples(Z, self._reference):  # the sums run over Z itself, whose rows are at hand
             return matrix(self._unbound.program, X, Z, out)
         return matrix(self._unbound.program, X, Z, out, self._row_normalizers(X))
+
+    def _diagonal(self, X: Any) -> np.ndarray:
+        return diagonal(self._unbound.program, X, self._row_normalizers(X))
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         Z = X if Z is None else Z

@@ -14,15 +14,21 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import is_sparse
 from kernreg.errors import DataError, ParameterError
+from kernreg.kernels.decorator import kernel
 from kernreg.kernels.domains import boolean, choice, matrix
-from kernreg.kernels.family import kernel
 from kernreg.kernels.function import FunctionKernel
+from kernreg.kernels.operators import HeldOperator
 
 
 class HeldKernel(FunctionKernel):
     """A kernel whose matrix is held: products with a sparse one are sparse products."""
 
     __slots__ = ()
+
+    def _diagonal(self, X: Any) -> np.ndarray:
+        (held,) = self.program.parameters
+        check_indices(X, X, held, self.name)
+        return np.asarray(held.diagonal(), dtype=np.float64)[X]
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         (held,) = self.program.parameters
@@ -31,40 +37,19 @@ class HeldKernel(FunctionKernel):
         return HeldOperator(held_rows(X, X if Z is None else Z, held, self.name))
 
 
-class HeldOperator(LinearOperator):
-    """Products with a sparse matrix, in time proportional to what it stores."""
-
-    form = "held"
-
-    def __init__(self, table: Any):
-        self._table, self._transposed = table, table.T.tocsr()
-        # The stubs of scipy do not know the constructor that subclasses call.
-        super().__init__(dtype=np.dtype(np.float64), shape=table.shape)  # type: ignore[call-arg]
-
-    def _matmat(self, V: np.ndarray) -> np.ndarray:
-        return self._table @ V
-
-    def _rmatmat(self, V: np.ndarray) -> np.ndarray:
-        return self._transposed @ V
-
-    def _matvec(self, x: np.ndarray) -> np.ndarray:
-        return self._table @ x
-
-    def _rmatvec(self, x: np.ndarray) -> np.ndarray:
-        return self._transposed @ x
-
-    def _transpose(self) -> LinearOperator:
-        return self.adjoint()  # K is real
-
-
-def held_rows(rows: np.ndarray, columns: np.ndarray, held: Any, name: str) -> Any:
-    """Return held[rows][:, columns] as it is held; indices beyond the matrix are an error that says so."""
+def check_indices(rows: np.ndarray, columns: np.ndarray, held: Any, name: str) -> None:
+    """Raise DataError where indices are beyond the held matrix."""
     for index, size, side in ((rows, held.shape[0], "row"), (columns, held.shape[1], "column")):
         if index.size and index.max() >= size:
             raise DataError(
                 f"{name}: {side} index {int(index.max())} is beyond the held {held.shape[0]} × {held.shape[1]} matrix; "
                 f"samples are indices 0 … {size - 1}"
             )
+
+
+def held_rows(rows: np.ndarray, columns: np.ndarray, held: Any, name: str) -> Any:
+    """Return held[rows][:, columns] as it is held."""
+    check_indices(rows, columns, held, name)
     return held[rows][:, columns] if is_sparse(held) else held[np.ix_(rows, columns)]
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.memory import empty
+from kernreg.kernels.samples import SampleParts
 
 SHARE = 0.25  # of the memory budget may be kept
 
@@ -41,7 +42,10 @@ class MatrixStore:
         needed = 8 * X.shape[0] * (X if Z is None else Z).shape[0]
         if needed > self._limit:
             return evaluate()
-        key = kernel, digest(X), None if Z is None else digest(Z)
+        contents = tuple(map(digest, (X,) if Z is None else (X, Z)))
+        if None in contents:
+            return evaluate()
+        key = kernel, contents
         found = self._held.get(key)
         if found is not None:
             self.reused += 1
@@ -62,12 +66,21 @@ def _copied(K: np.ndarray) -> np.ndarray:
     return copy
 
 
-def digest(X: Any) -> bytes:
-    """Return a fingerprint of the samples' contents."""
-    parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
-    found = hashlib.blake2b(repr((X.shape, [str(part.dtype) for part in parts])).encode(), digest_size=20)
-    for part in parts:
-        found.update(np.ascontiguousarray(part).data)
+def digest(X: Any) -> bytes | None:
+    """Return a fingerprint of the samples' contents; None where they are not plain numbers, which then are not shared.
+
+    >>> digest(np.eye(2)) == digest(np.eye(2)), digest(np.array([[None]], dtype=object)) is None
+    (True, True)
+    """
+    if isinstance(X, SampleParts):
+        parts = [digest(part) for part in X.parts]
+        return None if None in parts else hashlib.blake2b(repr(parts).encode(), digest_size=20).digest()
+    arrays = (X.data, X.indices, X.indptr) if is_sparse(X) and X.format == "csr" else (X,)
+    if not all(isinstance(array, np.ndarray) and not array.dtype.hasobject for array in arrays):
+        return None
+    found = hashlib.blake2b(repr((X.shape, [str(array.dtype) for array in arrays])).encode(), digest_size=20)
+    for array in arrays:
+        found.update(np.ascontiguousarray(array).data)
     return found.digest()
 
 

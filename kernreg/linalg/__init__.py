@@ -4,18 +4,21 @@
     krylov/     K̃ as products only: preconditioned iterations
     landmarks/  some samples that stand for all: which, Nyström features, systems on them, the asymmetric Nyström method
     spectra/    a few eigenpairs or singular triplets of a matrix in any form
+    randomness.py     random states as generators
+    system_inputs.py  γ, targets and weights of a system, checked
 
 May import: the layers below it in docs/architecture.md. Solvers are short because this package is not.
 """
 
 from kernreg.linalg.exact.block_solve import solve_block, solve_block_or_spectrum
-from kernreg.linalg.exact.centring import CentredKernel, asymmetry, centre
+from kernreg.linalg.exact.centring import SYMMETRY_TOLERANCE, CentredKernel, asymmetry, centre
 from kernreg.linalg.exact.leave_one_out import BlockSpectrum, SymmetricSpectrum
 from kernreg.linalg.exact.poles import safe_gamma
 from kernreg.linalg.exact.report import SolveReport
 from kernreg.linalg.exact.symmetric_solve import solve_symmetric
 
 __all__ = [
+    "SYMMETRY_TOLERANCE",
     "BlockSpectrum",
     "CentredKernel",
     "SolveReport",

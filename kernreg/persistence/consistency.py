@@ -37,7 +37,7 @@ def _require(fits: bool, what: str) -> None:
 def _section(section: Any) -> None:
     # The kernel's program is run on these without another look.
     sizes = [
-        section.kernel._samples(side, "samples").shape[0] for side in (section.row_samples, section.column_samples)
+        section.kernel.check_samples(side, "samples").shape[0] for side in (section.row_samples, section.column_samples)
     ]
     for name, size in (("row_normalizers", sizes[0]), ("weights", sizes[1])):
         if hasattr(section, name):

@@ -11,9 +11,13 @@
 A display holds the numbers it draws. It is made from them or by a ``from_…`` method, drawn by ``plot``, and then has
 ``ax_`` (or ``axes_``) and ``figure_``.
 
+For those who draw pictures of their own: `pyplot` is matplotlib, or an error that says how to install it; `make_axes`
+checks or makes axes; `PALETTE` holds the colours, `by_class` gives each class one, `legend_outside` finds room.
+
 May import: the layers below it in docs/architecture.md.
 """
 
+from kernreg.plotting.base import PALETTE, by_class, legend_outside, make_axes, pyplot
 from kernreg.plotting.decision import DecisionViewsDisplay
 from kernreg.plotting.embedding import EmbeddingDisplay
 from kernreg.plotting.loo import LooPathDisplay
@@ -22,10 +26,15 @@ from kernreg.plotting.spectrum import SpectrumDisplay
 from kernreg.plotting.tuning import TuningDisplay
 
 __all__ = [
+    "PALETTE",
     "DecisionViewsDisplay",
     "EmbeddingDisplay",
     "KernelMatrixDisplay",
     "LooPathDisplay",
     "SpectrumDisplay",
     "TuningDisplay",
+    "by_class",
+    "legend_outside",
+    "make_axes",
+    "pyplot",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernreg.engine.arrays import is_sparse
 from kernreg.errors import DataError
-from kernreg.kernels import as_kernel
+from kernreg.factory import make_kernel
 from kernreg.plotting.base import make_axes
 
 _PIXELS = 200  # more rows or columns than this are averaged in blocks: single entries would be too small to see
@@ -68,7 +68,7 @@ class KernelMatrixDisplay:
         cls, kernel: Any, X: Any, Z: Any = None, *, labels: Any = None, ax: Any = None, **options: Any
     ) -> KernelMatrixDisplay:
         """Draw k(X, Z); a kernel is a spec, a family or a Kernel."""
-        return cls(as_kernel(kernel)(X, Z), labels).plot(ax, **options)
+        return cls(make_kernel(kernel)(X, Z), labels).plot(ax, **options)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, labels: Any = None, ax: Any = None, **options: Any) -> Any:

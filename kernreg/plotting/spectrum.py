@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.errors import DataError, ParameterError
-from kernreg.kernels import as_kernel
+from kernreg.factory import make_kernel
 from kernreg.linalg import asymmetry, centre
 from kernreg.linalg.spectra.centred_pairs import centre_both_sides
 from kernreg.plotting.base import BLUE, ORANGE, make_axes
@@ -87,7 +87,7 @@ class SpectrumDisplay:
     @classmethod
     def from_kernel(cls, kernel: Any, X: Any, Z: Any = None, *, ax: Any = None, **options: Any) -> SpectrumDisplay:
         """Draw the spectrum of k(X, Z); a kernel is a spec, a family or a Kernel."""
-        return cls.from_matrix(as_kernel(kernel)(X, Z), ax=ax, **options)
+        return cls.from_matrix(make_kernel(kernel)(X, Z), ax=ax, **options)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **options: Any) -> SpectrumDisplay:

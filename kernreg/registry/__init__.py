@@ -7,7 +7,7 @@ Imports nothing of kernreg but `kernreg.errors`; every other layer may import it
     policy      KERNREG_PLUGINS: who may be imported
     loading     import once, check (checks, versions), remember
     registry    Registry: names to objects (messages: what its errors say)
-    catalog     the four registries, isolated(), refresh()
+    catalog     the five registries, isolated(), refresh()
     lookup      from an object to the plugin it is
     spec        "name(a=1)" to name and arguments, and back
     naming/     what a model file or a chain spec may name, and how it is found again

@@ -1,4 +1,4 @@
-"""The registries of the four kinds, and what is done to all of them at once."""
+"""The registries of the five kinds, and what is done to all of them at once."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from kernreg.registry.messages import close_matches
 from kernreg.registry.record import KINDS
 from kernreg.registry.registry import Registry
 
-_REGISTRIES = {kind: Registry(kind, group) for kind, group in KINDS.items()}
+_REGISTRIES: dict[str, Registry] = {}
+_REGISTRIES.update({kind: Registry(kind, group, _REGISTRIES) for kind, group in KINDS.items()})
 
 
 def get_registry(kind: str) -> Registry:
-    """The registry of a kind: ``"kernel"``, ``"solver"``, ``"ensembler"`` or ``"engine"``.
+    """The registry of a kind: ``"kernel"``, ``"solver"``, ``"ensembler"``, ``"engine"`` or ``"command"``.
 
     >>> get_registry("solver").group
     'kernreg.solvers'

@@ -47,11 +47,21 @@ def _engine(obj: Any) -> str:
     return _not_a_class_with(obj, "an engine is a class", "map_rows")
 
 
+def _command(obj: Any) -> str:
+    # By its methods, as the others: to ask whether it is a click.Command would import click for every listing.
+    methods = ("main", "make_context", "invoke", "get_help")
+    if not isinstance(obj, type) and all(callable(getattr(obj, method, None)) for method in methods):
+        return ""
+    hint = "; decorate the function with @click.command()" if hasattr(obj, "__code__") else ""
+    return f"a command is a click.Command, this is {_describe(obj)}{hint}"
+
+
 _CHECKS: dict[str, Callable[[Any], str]] = {
     "kernel": _kernel,
     "solver": _solver,
     "ensembler": _ensembler,
     "engine": _engine,
+    "command": _command,
 }
 
 

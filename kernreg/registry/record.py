@@ -15,6 +15,7 @@ KINDS = {
     "solver": "kernreg.solvers",
     "ensembler": "kernreg.ensemblers",
     "engine": "kernreg.engines",
+    "command": "kernreg.commands",
 }
 
 
@@ -25,7 +26,7 @@ class Entry:
     Attributes
     ----------
     kind : str
-        ``"kernel"``, ``"solver"``, ``"ensembler"`` or ``"engine"``.
+        ``"kernel"``, ``"solver"``, ``"ensembler"``, ``"engine"`` or ``"command"``.
     name : str
         The name it is asked for by.
     target : str

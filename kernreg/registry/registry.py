@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kernreg.errors import (
@@ -21,7 +21,7 @@ from kernreg.registry.discovery.walk import Discovery
 from kernreg.registry.loading import Outcome, Slot
 from kernreg.registry.locks import shared
 from kernreg.registry.policy import Policy, current_policy
-from kernreg.registry.record import KINDS, Claim, Entry, Status, normalize_distribution
+from kernreg.registry.record import Claim, Entry, Status, normalize_distribution
 
 _Table = dict[str, tuple[Slot, ...]]
 _Found = tuple[Discovery | None, _Table]
@@ -41,6 +41,8 @@ class Registry:
         What is registered, in the singular: ``"kernel"``.
     group : str
         The entry-point group: ``"kernreg.kernels"``.
+    others : mapping of str to Registry
+        Registries of other kinds: a name that is unknown here may be known there, and the error then says so.
 
     Examples
     --------
@@ -54,9 +56,10 @@ class Registry:
     (True, True)
     """
 
-    def __init__(self, kind: str, group: str) -> None:
+    def __init__(self, kind: str, group: str, others: Mapping[str, Registry] | None = None) -> None:
         self.kind = kind
         self.group = group
+        self._others = {} if others is None else others
         # Both are replaced, never changed, so that readers need no lock.
         self._found: _Found = (None, {})
         self._runtime: dict[str, Slot] = {}
@@ -206,9 +209,7 @@ class Registry:
         return allowed[0] if allowed else slots[0]
 
     def _unknown(self, name: object) -> str:
-        from kernreg.registry.catalog import get_registry  # the catalog is built from this class
-
-        others = [kind for kind in KINDS if kind != self.kind and name in get_registry(kind)]
+        others = [kind for kind, registry in self._others.items() if kind != self.kind and name in registry]
         return messages.unknown(self.kind, name, self.entries(), others, len(current_discovery().problems))
 
     def detach(self) -> _State:

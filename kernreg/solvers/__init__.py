@@ -1,7 +1,7 @@
 """Solvers: one module for each method of the papers, each class a scikit-learn estimator.
 
     dual/             LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor: machines whose dual is linear in the targets
-    decompositions/   KernelPCA, KernelSVD, AsymmetricNystroem, KernelBiclustering
+    decompositions/   KernelPCA, KernelSVD, AsymmetricNystroem, KernelBiclustering; linear_svd, two_kpca
     kernel_learning/  SCGLDK, SCGOSK: kernels learned from labels or pairs, and what is known about pairs of samples
     tuning.py         tune: kernel parameters and γ by exact leave-one-out
     parameters.py     kernels inside estimators, γ, choices
@@ -12,11 +12,12 @@
 May import: the layers below it in docs/architecture.md. An ensembler is found by name, through the registry.
 
 For those who write solvers: `KernelParameters` is the base of an estimator with a parameter ``kernel``, `KernelLearner`
-of one that learns a kernel; `check_samples` and `check_choice` check what comes in; `neighbour_graph` and `given_graph`
-make a `NeighbourGraph`, `smoothest` finds its eigenvectors.
+of one that learns a kernel; `check_samples` and `check_choice` check what comes in, `require_symmetric` refuses
+asymmetric kernels; `neighbour_graph` and `given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors.
 """
 
 from kernreg.solvers.decompositions.biclustering import KernelBiclustering
+from kernreg.solvers.decompositions.centred_triplets import linear_svd, two_kpca
 from kernreg.solvers.decompositions.kpca import KernelPCA
 from kernreg.solvers.decompositions.ksvd import KernelSVD
 from kernreg.solvers.decompositions.nystrom import AsymmetricNystroem
@@ -29,6 +30,7 @@ from kernreg.solvers.kernel_learning.scg_osk import SCGOSK
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_samples
+from kernreg.solvers.symmetry import require_symmetric
 from kernreg.solvers.tuning import TuneResult, tune
 
 __all__ = [
@@ -51,7 +53,10 @@ __all__ = [
     "check_choice",
     "check_samples",
     "given_graph",
+    "linear_svd",
     "neighbour_graph",
+    "require_symmetric",
     "smoothest",
     "tune",
+    "two_kpca",
 ]

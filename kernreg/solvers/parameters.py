@@ -7,25 +7,42 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from kernreg.errors import KernregError, ParameterError
-from kernreg.kernels import Kernel, as_kernel
+from kernreg.errors import KernregError, ParameterError, SpecError
+from kernreg.factory import make_kernel
+from kernreg.kernels import Kernel
 
 
 class KernelParameters(BaseEstimator):
     """An estimator with a parameter ``kernel`` whose own parameters are set as ``kernel__sigma``.
 
     Kernels are immutable, so setting a parameter inside one puts a new kernel in its place. The kernel may be given as
-    a spec string, a family or a Kernel; the three behave the same in a grid search.
+    a spec string, a family or a Kernel; the three behave the same in a grid search. None is the kernel of the chain
+    that the estimator is a step of, else `default_kernel`.
     """
 
     kernel: Any
+    default_kernel: Any = "rbf"
+
+    def resolve_kernel(self) -> Kernel:
+        """Return the kernel to compute with: the one given, else the default.
+
+        >>> from kernreg.solvers import LSSVC
+        >>> LSSVC().resolve_kernel()
+        rbf(sigma=1.0)
+        """
+        try:
+            return make_kernel(self.default_kernel if self.kernel is None else self.kernel)
+        except SpecError as error:
+            if isinstance(self.kernel, str):  # a spec, and the error says where it cannot be read
+                raise
+            raise ParameterError(f"kernel={self.kernel!r} is not accepted: {error}") from None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with ``deep`` also those of the kernel (and of other estimators) inside."""
         params = super().get_params(deep=False) if isinstance(self.kernel, type) else super().get_params(deep=deep)
         if deep and not isinstance(self.kernel, Kernel):
             try:
-                inner = as_kernel(self.kernel).get_params()
+                inner = self.resolve_kernel().get_params()
             except (KernregError, TypeError):  # a kernel that does not exist is an error of fit, not of asking
                 inner = {}
             params.update({f"kernel__{name}": value for name, value in inner.items()})
@@ -36,7 +53,7 @@ class KernelParameters(BaseEstimator):
         inner = {name[len("kernel__") :]: params.pop(name) for name in list(params) if name.startswith("kernel__")}
         super().set_params(**params)
         if inner:
-            self.kernel = as_kernel(self.kernel).set_params(**inner)
+            self.kernel = self.resolve_kernel().set_params(**inner)
         return self
 
 

@@ -1,4 +1,4 @@
-"""The conformance kit: laws that every kernel, solver and ensembler keeps, built in or not.
+"""The conformance kit: laws that every kernel, solver, ensembler and command keeps, built in or not.
 
     laws.py             a law, a book of laws, LawViolation
     arrays.py           comparing arrays, showing the entry where they differ
@@ -8,6 +8,8 @@
     estimators.py       laws about parameters, shared by
     solvers.py            the laws of solvers (tried with asymmetric.py) and
     ensemblers.py         the laws of ensemblers
+    commands.py         the laws of commands
+    imports.py          what a plugin imports of kernreg that is not public
     kit.py              the functions below
 
 In a plugin's test suite::
@@ -26,10 +28,13 @@ May import: the layers below it in docs/architecture.md.
 
 from __future__ import annotations
 
+from kernreg.testing.imports import private_imports
 from kernreg.testing.kit import (
+    check_command,
     check_ensembler,
     check_kernel,
     check_solver,
+    command_checks,
     ensembler_checks,
     kernel_checks,
     parametrize_with_checks,
@@ -42,12 +47,15 @@ __all__ = [
     "Check",
     "LawViolation",
     "Verdict",
+    "check_command",
     "check_ensembler",
     "check_kernel",
     "check_solver",
+    "command_checks",
     "ensembler_checks",
     "kernel_checks",
     "parametrize_with_checks",
+    "private_imports",
     "solver_checks",
     "verdicts",
 ]

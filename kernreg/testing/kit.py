@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.testing.commands import COMMAND_LAWS, CommandCase
 from kernreg.testing.ensemblers import ENSEMBLER_LAWS, EnsemblerCase
 from kernreg.testing.kernel_case import KernelCase
 from kernreg.testing.kernel_objects import OBJECT_LAWS
@@ -20,7 +21,7 @@ Samples = Callable[[np.random.Generator, int], Any]
 
 
 def kind_of(obj: Any) -> str:
-    """Tell a kernel, a solver and an ensembler apart by what they can do.
+    """Tell a kernel, a solver, an ensembler and a command apart by what they can do.
 
     Examples
     --------
@@ -36,9 +37,11 @@ def kind_of(obj: Any) -> str:
         return "ensembler"
     if hasattr(obj, "fit") and hasattr(obj, "get_params"):
         return "solver"
+    if hasattr(obj, "make_context") and not isinstance(obj, type):
+        return "command"
     raise TypeError(
         f"the kit has no laws for {obj!r}; it accepts kernels and kernel families, solvers (fit, get_params) "
-        "and ensemblers (fit, merge), as classes or objects"
+        "and ensemblers (fit, merge), as classes or objects, and click commands"
     )
 
 
@@ -53,6 +56,8 @@ def law_book(obj: Any, **options: Any) -> tuple[LawBook, Any]:
         return KERNEL_LAWS, KernelCase(obj, **options)
     if kind == "solver":
         return SOLVER_LAWS, SolverCase(obj, **options)
+    if kind == "command":
+        return COMMAND_LAWS, CommandCase(obj, **options)
     return ENSEMBLER_LAWS, EnsemblerCase(obj, **options)
 
 
@@ -95,6 +100,11 @@ def ensembler_checks(
 ) -> Iterator[Check]:
     """Iterate over the checks of an ensembler class or an ensembler; call each to run it."""
     return ENSEMBLER_LAWS.checks(EnsemblerCase(ensembler, data, seed))
+
+
+def command_checks(command: Any) -> Iterator[Check]:
+    """Iterate over the checks of a click command; call each to run it."""
+    return COMMAND_LAWS.checks(CommandCase(command))
 
 
 def check_kernel(kernel: Any, *, samples: Samples | None = None, seed: int = 0) -> None:
@@ -183,13 +193,37 @@ def check_ensembler(
         check()
 
 
+def check_command(command: Any) -> None:
+    """Check a click command, and every command below it, against every law of commands.
+
+    Parameters
+    ----------
+    command : click.Command
+
+    Raises
+    ------
+    LawViolation
+        Names the law, the command and what it did.
+
+    Examples
+    --------
+    >>> import click
+    >>> @click.command("greet")
+    ... def greet():
+    ...     '''Say hello.'''
+    >>> check_command(greet)
+    """
+    for check in command_checks(command):
+        check()
+
+
 def parametrize_with_checks(objects: Iterable[Any]) -> Any:
     """Decorate a pytest function so that it runs once for every law of every object.
 
     Parameters
     ----------
     objects : iterable
-        Kernels, kernel families, kernel specs, solvers and ensemblers, in any mixture. Where an object needs
+        Kernels, kernel families, kernel specs, solvers, ensemblers and commands, in any mixture. Where an object needs
         its own samples, give the checks themselves: ``*kernel_checks(k, samples=...)``.
 
     Returns

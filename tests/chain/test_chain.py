@@ -18,10 +18,11 @@ from sklearn.svm import SVC
 
 import kernreg as kr
 from kernreg.chain import Chain, make_chain, parallel
+from kernreg.chain.passing import with_kernel
 from kernreg.chain.toml import to_toml
 from kernreg.ensemblers import Average, Stack
 from kernreg.errors import ChainError, ParameterError, SpecError, UnknownPlugin
-from kernreg.kernels import as_kernel
+from kernreg.factory import make_kernel
 from kernreg.kernels.builtin import rbf
 from kernreg.kernels.sharing import shared_matrices
 from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier
@@ -38,7 +39,7 @@ class Learner(KernelParameters):
         self.unlabelled = unlabelled
 
     def fit(self, X, y=None):
-        self.kernel_ = 2.0 * as_kernel(self.kernel)
+        self.kernel_ = 2.0 * make_kernel(self.kernel)
         self.seen_ = len(X)
         return self
 
@@ -303,3 +304,43 @@ def test_shared_matrices_are_not_changed_by_their_users(iris):
         np.testing.assert_array_equal(rbf()(X).diagonal(), np.ones(150))
         np.testing.assert_array_equal(rbf()(X.copy()), rbf()(X))
         assert not np.array_equal(rbf()(X[::-1].copy()), rbf()(X))
+
+
+# The kernel of a step that was given one --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", ["rbf", "rbf()", rbf, rbf(), "sne(sigma=1.5)"])
+@pytest.mark.parametrize("name", ["ls-svm", "ask-ls", "kpca", "ksvd", "nystrom", "scg-ldk", "bicluster"])
+def test_a_kernel_that_is_given_is_kept_also_where_it_is_the_default(name, given):
+    chain = make_chain(kr.make_solver(name, kernel=given), kernel="tl1(rho=9.0)")
+    again = Chain.from_spec(json.loads(json.dumps(chain.spec()))) if not callable(given) or given == rbf() else chain
+    for each in (chain, clone(chain), pickle.loads(pickle.dumps(chain)), again):
+        (fitted,) = (step for _, step in each.steps)
+        assert with_kernel(clone(fitted), each.kernel, False).resolve_kernel() == make_kernel(given)
+
+
+def test_the_chain_has_the_kernel_of_steps_that_were_given_none(iris):
+    X, y = iris
+    chain = make_chain("ls-svm(gamma=3.0)", kernel="tl1(rho=9.0)").fit(X, y)
+    assert chain.kernel_ == make_kernel("tl1(rho=9.0)")
+    plain = make_chain("ls-svm(gamma=3.0)").fit(X, y)
+    assert plain.kernel_ == make_kernel("rbf")
+    explicit = make_chain("ls-svm(kernel='rbf', gamma=3.0)", kernel="tl1(rho=9.0)").fit(X, y)
+    assert explicit.kernel_ == make_kernel("rbf")
+    np.testing.assert_array_equal(explicit.decision_function(X), plain.decision_function(X))
+
+
+def test_a_given_default_kernel_after_a_learner_is_refused():
+    with pytest.raises(ChainError, match="has a kernel of its own, 'rbf'"):
+        make_chain(Learner(), "ls-svm(kernel='rbf')")
+    make_chain(Learner(), "ls-svm")
+
+
+def test_a_solver_without_a_kernel_has_the_default_one():
+    solver = LSSVC()
+    assert solver.get_params() == LSSVC().get_params()
+    assert (solver.get_params()["kernel"], solver.get_params()["kernel__sigma"]) == (None, 1.0)
+    assert "kernel" not in repr(solver)
+    assert clone(solver).set_params(kernel__sigma=2.0).kernel == rbf(sigma=2.0)
+    assert kr.make_solver("bicluster").get_params()["kernel__sigma"] == 1.5
+    assert [name for name in make_chain("ls-svm").get_params() if name.startswith("kernel__")] == []

@@ -36,12 +36,16 @@ def install(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(place))
     modules_before = set(sys.modules)
 
-    def install(distribution: str, source: str, *, version: str = "1.0", **groups: dict[str, str]) -> Path:
+    def install(
+        distribution: str, source: str, *, version: str = "1.0", summary: str = "", **groups: dict[str, str]
+    ) -> Path:
         module = distribution.replace("-", "_")
         (place / f"{module}.py").write_text(textwrap.dedent(source), encoding="utf-8")
         metadata = place / f"{module}-{version}.dist-info"
         metadata.mkdir()
-        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
+        lines = ["Metadata-Version: 2.1", f"Name: {distribution}", f"Version: {version}"]
+        lines += [f"Summary: {summary}"] if summary else []
+        (metadata / "METADATA").write_text("\n".join(lines) + "\n")
         lines = []
         for group, entries in groups.items():
             lines += [

@@ -20,7 +20,7 @@ def test_version(run):
 
 def test_help_lists_every_command(run):
     text = run("--help").stdout
-    for name, (_, summary) in COMMANDS.items():
+    for name, summary in COMMANDS.items():
         assert name in text
         assert summary in " ".join(text.split())
 

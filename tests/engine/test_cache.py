@@ -6,6 +6,7 @@ import textwrap
 
 import numpy as np
 import pytest
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 
 from kernreg.engine.compiler import cache
 
@@ -113,6 +114,28 @@ def test_second_process_compiles_nothing_edits_are_seen_at_any_depth_and_damage_
     repaired = run()
     assert repaired["misses"] > 0
     assert repaired["values"] == edited["values"]
+
+
+def test_machine_code_of_one_cpu_is_not_used_on_another(fresh_python, tmp_path):
+    code = """
+        import json
+        import numpy as np
+        import kernreg as kr
+        from kernreg.engine.compiler import cache
+        kr.make_kernel("rbf(sigma=2.0)")(np.eye(3))
+        print(json.dumps(cache.statistics()))
+    """
+
+    def run(**cpu):
+        return fresh_python(code, KERNREG_CACHE_DIR=tmp_path, **cpu)
+
+    generic = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    own = {"NUMBA_CPU_NAME": get_host_cpu_name(), "NUMBA_CPU_FEATURES": get_host_cpu_features().flatten()}
+    assert run(**generic)["misses"] > 0
+    other = run(**own)
+    assert (other["hits"], other["misses"] > 0) == (0, True)
+    again = run(**generic)
+    assert (again["hits"] > 0, again["misses"]) == (True, 0)
 
 
 def test_a_script_run_twice_compiles_once(fresh_python, tmp_path):

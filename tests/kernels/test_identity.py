@@ -12,8 +12,9 @@ from sklearn.base import clone
 
 import kernreg as kr
 from kernreg import kernel
-from kernreg.errors import ParameterError
-from kernreg.kernels import Kernel, as_kernel, centered, compose, spectrum, symmetrize
+from kernreg.errors import ParameterError, SpecError
+from kernreg.factory import make_kernel
+from kernreg.kernels import Kernel, centered, compose, spectrum, symmetrize
 from kernreg.kernels.builtin import cauchy, linear, matern, poly, rbf, sne, tanh_, tl1
 from kernreg.kernels.indexed import precomputed
 from kernreg.registry import get_registry
@@ -165,12 +166,12 @@ def test_parameters_outside_their_domain_are_refused(make, said):
         make()
 
 
-def test_what_as_kernel_takes():
-    assert as_kernel("rbf(sigma=2.0)") == as_kernel(rbf(sigma=2.0)) == rbf(sigma=2.0)
-    assert as_kernel(rbf) == rbf()
-    assert isinstance(as_kernel("sne"), Kernel)
-    with pytest.raises(ParameterError, match="not a kernel; give a spec"):
-        as_kernel(3)
+def test_what_make_kernel_takes():
+    assert make_kernel("rbf(sigma=2.0)") == make_kernel(rbf(sigma=2.0)) == rbf(sigma=2.0)
+    assert make_kernel(rbf) == rbf()
+    assert isinstance(make_kernel("sne"), Kernel)
+    with pytest.raises(SpecError, match="not a kernel; give a spec"):
+        make_kernel(3)
 
 
 def test_held_arrays_are_summarised_in_the_repr():

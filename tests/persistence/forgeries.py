@@ -38,12 +38,13 @@ NAMES = {
     ),
     "kernreg": ("os:system", "kernreg.cli:main", "../x", "__class__", "registry"),
     "engine": ("local", "os:system"),
+    "command": ("fit", "os:system"),
     "solver": ("os.system", "rbf", "local", "../../x", "no such solver"),
     "kernel": ("ls-svm", "eval", "os:system"),
     "record": ("os:system", "dataclasses:field", "kernreg.config:Config", "a:b.c", ""),
     **dict.fromkeys(("", "module", "python", "pickle", "ensembler"), ("os:system",)),
 }
-DISTRIBUTIONS = dict.fromkeys(("solver", "kernel", "ensembler", "engine", "kernreg"), "kernreg")
+DISTRIBUTIONS = dict.fromkeys(("solver", "kernel", "ensembler", "engine", "command", "kernreg"), "kernreg")
 
 
 def code() -> dict[str, Change]:

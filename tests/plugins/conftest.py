@@ -76,9 +76,9 @@ def bare(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory):
-    """An environment into which both plugins were installed with pip."""
+    """An environment into which plugins were installed with pip."""
     environment = Environment(tmp_path_factory.mktemp("installed"))
-    environment.install(PLUGINS / "kernreg-histogram", PLUGINS / "kernreg-graph")
+    environment.install(*(PLUGINS / name for name in ("kernreg-histogram", "kernreg-graph", "kernreg-papers")))
     return environment
 
 

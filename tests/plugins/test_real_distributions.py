@@ -1,4 +1,4 @@
-"""The two plugins of this repository as their users get them: installed with pip, found by their entry points."""
+"""Plugins of this repository as their users get them: installed with pip, found by their entry points."""
 
 from __future__ import annotations
 
@@ -165,3 +165,14 @@ def test_installed_files_are_the_package_and_its_licence(installed):
     assert tops == {"kernreg_graph", "kernreg_histogram"}
     assert sum(file.endswith("LICENSE") for file in files) == 2
     assert sum(file.endswith("py.typed") for file in files) == 2
+
+
+def test_an_installed_command_is_shown_and_runs(bare, installed):
+    assert "papers" not in bare.command("--help")
+    assert "(kernreg-papers)." in installed.command("--help")
+    assert "papers" not in installed.command("--help", KERNREG_PLUGINS="kernreg-graph")
+    assert "ask-table4" in {row["name"] for row in json.loads(installed.command("papers", "list", "--json"))}
+    findings = json.loads(installed.command("check", "kernreg-papers", "--json"))
+    assert {(finding["kind"], finding["name"], finding["outcome"]) for finding in findings} == {
+        ("command", "papers", "held")
+    }

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import click
 import pytest
 
 from kernreg.registry.checks import problem_with
@@ -56,6 +57,8 @@ class NotTrue(Family):
         ("ensembler", Ensembler),
         ("ensembler", Static),
         ("engine", Engine),
+        ("command", click.Command("name")),
+        ("command", click.Group("name")),
         ("another kind", 3),
     ],
 )
@@ -77,6 +80,9 @@ def test_right_shapes(kind, obj):
         ("ensembler", TooMany, "cannot be called as merge(views)"),
         ("ensembler", None, "type 'NoneType'"),
         ("engine", Solver, "has no map_rows"),
+        ("command", lambda: None, "@click.command()"),
+        ("command", click.Command, "a command is a click.Command, this is the class"),
+        ("command", None, "type 'NoneType'"),
     ],
 )
 def test_wrong_shapes_say_what_is_missing(kind, obj, part):

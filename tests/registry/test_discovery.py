@@ -22,7 +22,7 @@ def test_discovery_goes_through_entrypoints_and_gives_distribution_and_version(s
     assert claims_of(found) == [("kernreg.kernels", "demo", "demo_module:kernel", "kernreg-demo-plugin", "2.3")]
 
 
-def test_the_four_groups_are_found_in_one_walk(site):
+def test_the_five_groups_are_found_in_one_walk(site):
     site.install(
         "all-kinds",
         entry_points="""
@@ -36,9 +36,11 @@ def test_the_four_groups_are_found_in_one_walk(site):
             e = m:e
             [kernreg.engines]
             g = m:g
+            [kernreg.commands]
+            c = m:c
         """,
     )
-    for kind, name in [("kernel", "k"), ("solver", "s"), ("ensembler", "e"), ("engine", "g")]:
+    for kind, name in [("kernel", "k"), ("solver", "s"), ("ensembler", "e"), ("engine", "g"), ("command", "c")]:
         entry = get_registry(kind).entry(name)
         assert (entry.kind, entry.target, entry.distribution, entry.version, entry.origin, entry.status) == (
             kind,

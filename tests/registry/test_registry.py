@@ -32,6 +32,7 @@ def test_there_are_four_kinds():
         "solver": "kernreg.solvers",
         "ensembler": "kernreg.ensemblers",
         "engine": "kernreg.engines",
+        "command": "kernreg.commands",
     }
     assert all(get_registry(kind).group == group for kind, group in KINDS.items())
 

@@ -1,4 +1,4 @@
-"""``kernreg info``: all about one kernel, solver, ensembler or engine."""
+"""``kernreg info``: all about one kernel, solver, ensembler, engine or command."""
 
 from __future__ import annotations
 
@@ -59,6 +59,10 @@ def describe(kind: str, name: str) -> Info:
     entry = registry.entry(name)  # after loading, so that its status is current
     if kind == "kernel":
         documentation, properties, parameters = obj.doc, kernel_properties(obj), kernel_parameters(obj)
+    elif kind == "command":
+        # A backspace on a line of its own is click's mark for lines to leave as they are.
+        documentation = (obj.help or "").replace("\b\n", "")
+        properties, parameters = command_properties(obj), command_parameters(obj)
     else:
         documentation, properties, parameters = inspect.getdoc(obj) or "", {}, class_parameters(obj)
     summary, _, description = inspect.cleandoc(documentation or "").partition("\n")
@@ -100,6 +104,29 @@ def kernel_parameters(family: Any) -> tuple[ParameterInfo, ...]:
         )
         for parameter in family.parameters
     )
+
+
+def command_properties(command: click.Command) -> dict[str, str]:
+    """Name the commands of a group."""
+    return {"commands": ", ".join(command.commands)} if isinstance(command, click.Group) else {}
+
+
+def command_parameters(command: click.Command) -> tuple[ParameterInfo, ...]:
+    """List the arguments and options of a command as they are written."""
+    return tuple(
+        ParameterInfo(
+            " ".join(parameter.opts) if isinstance(parameter, click.Option) else parameter.human_readable_name,
+            parameter.type.name,
+            "required" if parameter.required else option_default(parameter),
+        )
+        for parameter in command.params
+    )
+
+
+def option_default(parameter: click.Parameter) -> str:
+    """Return the default of an option or argument in words; what click stands for "not given" is nobody's concern."""
+    default = parameter.to_info_dict()["default"]
+    return "none" if default is None or callable(default) or default == () else repr(default)
 
 
 def class_parameters(cls: type) -> tuple[ParameterInfo, ...]:

@@ -49,7 +49,7 @@ def table(entries: Sequence[registry.Entry]) -> Table:
 @click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
 @json_option
 def command(kind: str | None, as_json: bool) -> None:
-    """List kernels, solvers, ensemblers and engines, and where each comes from."""
+    """List kernels, solvers, ensemblers, engines and commands, and where each comes from."""
     entries = listing(kind)
     if as_json:
         write_json(entries)

@@ -63,7 +63,8 @@ def command(
     with progress("evaluate", len(pairs)) as report:
         for number, ((solver, kernel), estimator) in enumerate(zip(pairs, estimators, strict=True)):
             report(number)
-            row: dict[str, Any] = {"solver": solver, "kernel": str(kernel or estimator.kernel)}
+            used = kernel or estimator.kernel or getattr(estimator, "default_kernel", None)
+            row: dict[str, Any] = {"solver": solver, "kernel": str(used)}
             try:
                 row.update(cross_validated(estimator, X, y, cv, repeats, seed))
             except KernregError as error:

@@ -165,12 +165,7 @@ def _parts(value: Any, seen: set[int]) -> Iterator[str]:
     seen.add(id(value))
     function = _function_of(value)
     if function is not None:
-        yield from _code_parts(function.__code__, seen)
-        for defaults in (function.__defaults__, function.__kwdefaults__):
-            yield from _parts(defaults, seen)
-        for name, referred in _references(function):
-            yield name
-            yield from _parts(referred, seen)
+        yield from _function_parts(function, seen)
     elif isinstance(value, tuple | list):
         for item in value:
             yield from _parts(item, seen)
@@ -181,18 +176,32 @@ def _parts(value: Any, seen: set[int]) -> Iterator[str]:
             yield repr(key)
             yield from _parts(item, seen)
     elif isinstance(value, type):
-        yield f"{value.__module__}.{value.__qualname__}"
-        if value.__module__.split(".")[0] not in LIBRARIES:  # an enumeration, or constants in a class
-            for name, item in sorted(vars(value).items()):
-                if not name.startswith("__"):
-                    yield name
-                    yield from _parts(item, seen)
+        yield from _class_parts(value, seen)
     elif isinstance(value, enum.Enum):
         yield repr(value.value)
     elif hasattr(value, "dtype") and hasattr(value, "tobytes"):  # a numpy array frozen into the machine code
         yield f"{value.dtype}{value.shape}" + hashlib.sha256(value.tobytes()).hexdigest()
     else:
         yield f"{type(value).__module__}.{getattr(value, '__qualname__', type(value).__qualname__)}"
+
+
+def _function_parts(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
+    yield from _code_parts(function.__code__, seen)
+    for defaults in (function.__defaults__, function.__kwdefaults__):
+        yield from _parts(defaults, seen)
+    for name, referred in _references(function):
+        yield name
+        yield from _parts(referred, seen)
+
+
+def _class_parts(value: type, seen: set[int]) -> Iterator[str]:
+    """An enumeration, or constants in a class."""
+    yield f"{value.__module__}.{value.__qualname__}"
+    if value.__module__.split(".")[0] not in LIBRARIES:
+        for name, item in sorted(vars(value).items()):
+            if not name.startswith("__"):
+                yield name
+                yield from _parts(item, seen)
 
 
 def _function_of(value: Any) -> types.FunctionType | None:

@@ -141,6 +141,20 @@ class BlockFiller:
         block[: i1 - i0, : j1 - j0] = values
 
 
+def function_values(
+    name: str, function: Callable[..., Any], values: np.ndarray, parameters: tuple[Any, ...], dtype: Any = np.float64
+) -> np.ndarray:
+    """Return the compiled function of every statistic: the same machine code that fills blocks."""
+    single = dtype == np.float32
+    padded = np.zeros((max(1, -(-values.size // BLOCK)), BLOCK))
+    padded.ravel()[: values.size] = values
+    result = np.empty(padded.shape, dtype=np.float32) if single else padded
+    epilogue = compiled_epilogue(name, function, single)
+    arguments = (padded, len(padded), BLOCK, typed_parameters(parameters, np.dtype(dtype)))
+    epilogue(*arguments, result) if single else epilogue(*arguments)
+    return result.ravel()[: values.size]
+
+
 def _read_only(samples: Samples) -> Samples:
     if not isinstance(samples, np.ndarray):
         return samples

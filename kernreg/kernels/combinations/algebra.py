@@ -1,4 +1,4 @@
-"""Kernels made of kernels: sums, products, multiples, powers, transposes, composed kernels, and all their families.
+"""Kernels made of kernels: sums, products, multiples, powers, transposes, composed kernels, and their families.
 
 Each is a registered family like any other, so that its repr is a spec:
 ``add(left='rbf(sigma=2.0)', right='linear()')``.
@@ -15,11 +15,16 @@ from kernreg.config import memory_budget
 from kernreg.engine.arrays import check_finite, is_sparse, result_dtype
 from kernreg.engine.local import row_blocks
 from kernreg.errors import DataError
-from kernreg.kernels.base import Kernel
-from kernreg.kernels.combinations.base import CombinedKernel, copied, kernel_domain, with_form
-from kernreg.kernels.combinations.symmetrized import Symmetrized
-from kernreg.kernels.domains import REQUIRED, Parameter, choice, function, integer, real
-from kernreg.kernels.family import KernelFamily
+from kernreg.kernels.base import ARITHMETIC, Kernel
+from kernreg.kernels.combinations.base import (
+    CombinedKernel,
+    combination,
+    copied,
+    kernel_domain,
+    one_kernel,
+    with_form,
+)
+from kernreg.kernels.domains import REQUIRED, Parameter, function, integer, real
 from kernreg.kernels.samples import SampleParts
 
 
@@ -28,6 +33,10 @@ class _Elementwise(CombinedKernel):
 
     __slots__ = ()
     _ufunc: np.ufunc
+
+    def _diagonal(self, X: Any) -> np.ndarray:
+        left, right = (part._diagonal(x) for part, x in zip(self.parts, self._seen_by_parts(X), strict=True))
+        return self._ufunc(left, right)
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         (left, right), (x_left, x_right), (z_left, z_right) = self.parts, *map(self._seen_by_parts, (X, Z))
@@ -88,6 +97,10 @@ class Multiple(CombinedKernel):
         K = self.parts[0]._evaluate(X, Z, out, self_start)
         return np.multiply(K, K.dtype.type(self.factor), out=K)
 
+    def _diagonal(self, X: Any) -> np.ndarray:
+        values = self.parts[0]._diagonal(X)
+        return values * values.dtype.type(self.factor)
+
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         inner = self.parts[0]._operator(X, Z)
         return with_form(self.factor * inner, inner)
@@ -105,6 +118,9 @@ class Power(CombinedKernel):
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         K = self.parts[0]._evaluate(X, Z, out, self_start)
         return np.power(K, self.exponent, out=K)
+
+    def _diagonal(self, X: Any) -> np.ndarray:
+        return np.power(self.parts[0]._diagonal(X), self.exponent)
 
     def scalar(self, x: Any, z: Any) -> float:
         """Return the power of the value."""
@@ -128,6 +144,9 @@ class Transposed(CombinedKernel):
         else:
             columns = inner._evaluate(Z, X, None, None if self_start is None else -self_start).T
         return np.ascontiguousarray(columns) if out is None else copied(columns, out)
+
+    def _diagonal(self, X: Any) -> np.ndarray:
+        return self.parts[0]._diagonal(X)
 
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         inner = self.parts[0]  # K(X, Z) is inner(Z, X)ᵀ, whose reference set is X
@@ -163,6 +182,9 @@ class Composed(CombinedKernel):
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         return self.parts[0]._evaluate(*_mapped(X, Z), out, self_start)
 
+    def _diagonal(self, X: Any) -> np.ndarray:
+        return self.parts[0]._diagonal(X.parts[0])
+
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         return self._with_parts([self.parts[0]._anchored(*_mapped(X, Z))])
 
@@ -184,28 +206,15 @@ def _mapped(X: SampleParts, Z: SampleParts | None) -> tuple[Any, Any]:
     return X.parts[0], None if Z is None else Z.parts[0]
 
 
-def _example(family_name: str, **more: Any) -> Any:
-    def example(rng: np.random.Generator, n: int) -> tuple[Kernel, Any]:
-        kernels = {p.name: "rbf(sigma=2.0)" for p in FAMILIES[family_name].parameters if p.domain is kernel_domain}
-        return FAMILIES[family_name](**kernels, **more), rng.normal(size=(n, 4))
+_LEFT, _RIGHT = (Parameter(name, REQUIRED, kernel_domain) for name in ("left", "right"))
 
-    return example
+add = combination("add", Sum, _LEFT, _RIGHT)
+multiply = combination("multiply", Product, _LEFT, _RIGHT)
+scale = combination("scale", Multiple, one_kernel, Parameter("factor", REQUIRED, real), factor=2.0)
+power = combination("power", Power, one_kernel, Parameter("exponent", REQUIRED, integer(1)), exponent=2)
+transpose = combination("transpose", Transposed, one_kernel)
+compose = combination(
+    "compose", Composed, one_kernel, Parameter("feature_map", REQUIRED, function), feature_map=np.tanh
+)
 
-
-def _family(name: str, kind: type[Kernel], *parameters: Parameter, **more: Any) -> KernelFamily:
-    return KernelFamily(
-        name, kind, parameters, doc=kind.__doc__ or "", module=__name__, qualname=name, example=_example(name, **more)
-    )
-
-
-_LEFT, _RIGHT, _ONE = (Parameter(name, REQUIRED, kernel_domain) for name in ("left", "right", "kernel"))
-
-add = _family("add", Sum, _LEFT, _RIGHT)
-multiply = _family("multiply", Product, _LEFT, _RIGHT)
-scale = _family("scale", Multiple, _ONE, Parameter("factor", REQUIRED, real), factor=2.0)
-power = _family("power", Power, _ONE, Parameter("exponent", REQUIRED, integer(1)), exponent=2)
-transpose = _family("transpose", Transposed, _ONE)
-symmetrize = _family("symmetrize", Symmetrized, _ONE, Parameter("how", "mean", choice("mean", "left", "right")))
-compose = _family("compose", Composed, _ONE, Parameter("feature_map", REQUIRED, function), feature_map=np.tanh)
-
-FAMILIES = {f.name: f for f in (add, multiply, scale, power, transpose, symmetrize, compose)}
+ARITHMETIC.update(add=add, multiply=multiply, scale=scale, power=power, transpose=transpose)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from kernreg.kernels.base import Kernel, as_kernel
-from kernreg.kernels.domains import Domain
+from kernreg.engine.budget import rows_within
+from kernreg.factory import make_kernel
+from kernreg.kernels.base import Kernel, refuse_foreign_estimator
+from kernreg.kernels.domains import REQUIRED, Domain, Parameter, value_key
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.samples import SampleParts
 
-kernel_domain = Domain("a kernel: a spec such as 'rbf(sigma=2.0)', a Kernel or a family", as_kernel)
+kernel_domain = Domain("a kernel: a spec such as 'rbf(sigma=2.0)', a Kernel or a family", make_kernel)
+one_kernel = Parameter("kernel", REQUIRED, kernel_domain)
 
 
 class CombinedKernel(Kernel):
@@ -87,8 +91,72 @@ class UnboundKernel(CombinedKernel):
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         return self._anchored(X, Z)._operator(X, Z)
 
+    def _diagonal(self, X: Any) -> np.ndarray:
+        return self._anchored(X, None)._diagonal(X)
+
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         return self.bind(X if Z is None else Z)
+
+
+class BoundCombination(CombinedKernel):
+    """A kernel defined through a reference set, with that: its inner kernel is bound to it, too."""
+
+    __slots__ = ("_reference", "_unbound")
+
+    _unbound: CombinedKernel
+    _reference: Any
+
+    def __init__(self, unbound: CombinedKernel, reference: Any):
+        self._set(unbound, reference, unbound.parts[0].bind(reference)._anchored(reference, None))
+
+    def _set(self, unbound: CombinedKernel, reference: Any, inner: Kernel) -> None:
+        super().__init__(unbound.family, {**unbound._values, "kernel": inner})
+        object.__setattr__(self, "_unbound", unbound)
+        object.__setattr__(self, "_reference", reference)
+
+    @property
+    def symmetric(self) -> bool:
+        """As of the unbound kernel."""
+        return self._unbound.symmetric
+
+    @property
+    def definite(self) -> bool | None:
+        """As of the unbound kernel."""
+        return self._unbound.definite
+
+    def bind(self, Z: Any) -> Kernel:
+        """Return the kernel bound to ``Z`` instead."""
+        return self._unbound.bind(Z)
+
+    def _anchored(self, X: Any, Z: Any) -> Kernel:
+        return self
+
+    def set_params(self, **params: Any) -> Kernel:
+        """Return a new kernel with these parameters changed, with the same reference set."""
+        refuse_foreign_estimator(self, params)
+        return self._unbound.set_params(**params).bind(self._reference)
+
+    def _identity(self) -> Any:
+        if self._key is None:
+            object.__setattr__(self, "_key", (self._unbound._identity(), value_key(self._reference)))
+        return self._key
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._unbound, self._reference)
+
+    def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
+        return self._unbound, {"reference": self._reference, "kernel": self.parts[0]}
+
+
+def combination(name: str, kind: type[Kernel], *parameters: Parameter, **example: Any) -> KernelFamily:
+    """Return the family of a combination; its example has these parameters, and kernels where they do not say which."""
+    kernels = {parameter.name: "rbf(sigma=2.0)" for parameter in parameters if parameter.domain is kernel_domain}
+
+    def make_example(rng: np.random.Generator, n: int) -> tuple[Kernel, Any]:
+        return family(**{**kernels, **example}), rng.normal(size=(n, 4))
+
+    family = KernelFamily(name, kind, parameters, example=make_example)
+    return family
 
 
 def _rebuild_combined(kind: type[Kernel], family: KernelFamily, values: dict[str, Any]) -> Kernel:
@@ -101,6 +169,19 @@ def copied(K: np.ndarray, out: np.ndarray | None) -> np.ndarray:
         return K
     out[...] = K
     return out
+
+
+def squared_norms(features: Callable[[Any], np.ndarray], X: Any, width: int) -> np.ndarray:
+    """Return |φ(x)|² of each sample in float64; at most ``width`` values a sample, in pieces within the memory budget.
+
+    >>> squared_norms(lambda X: 2.0 * X, np.eye(2), 2).tolist()
+    [4.0, 4.0]
+    """
+    norms, step = np.empty(X.shape[0]), rows_within(2 * width, 8)
+    for start in range(0, X.shape[0], step):
+        F = features(X[start : start + step])
+        norms[start : start + step] = np.einsum("ij,ij->i", F, F, dtype=np.float64)
+    return norms
 
 
 def with_form(operator: Any, *parts: Any) -> Any:

@@ -16,7 +16,7 @@ from kernreg.engine.arrays import is_sparse, result_dtype
 from kernreg.engine.budget import rows_within
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
-from kernreg.kernels.combinations.base import CombinedKernel, copied, kernel_domain, with_form
+from kernreg.kernels.combinations.base import CombinedKernel, copied, one_kernel, squared_norms, with_form
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, boolean, matrix
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.samples import same_samples
@@ -112,6 +112,19 @@ class Corrected(_ThroughSamples):
             _even_out(K)
         return copied(K.astype(dtype, copy=False), out)
 
+    def _diagonal(self, X: Any) -> np.ndarray:
+        dtype = result_dtype(X, X)
+        if self._training_start(X, X, None) is not None:
+            return self.training.diagonal().astype(dtype)
+        values = self.parts[0]._diagonal(X).astype(np.float64)
+        step = rows_within(3 * len(self.correction), 8)
+        for begin in range(0, X.shape[0], step):
+            rows = slice(begin, begin + step)
+            left = self._to_samples(X[rows])
+            right = left if self.symmetric else self._from_samples(X[rows]).T
+            values[rows] += np.einsum("ij,ij->i", left @ self.correction, right)
+        return values.astype(dtype, copy=False)
+
     def _training_start(self, X: Any, Z: Any, self_start: int | None) -> int | None:
         """Return where the rows start among those of ``training``, None if they are not there."""
         if self.training is None or not same_samples(Z, self._held):
@@ -182,6 +195,9 @@ class Projected(_ThroughSamples):
             return np.matmul(left, right.T, out=out)
         return copied((left @ right.T).astype(dtype, copy=False), out)
 
+    def _diagonal(self, X: Any) -> np.ndarray:
+        return squared_norms(self._features, X, len(self.factor)).astype(result_dtype(X, X), copy=False)
+
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         inner, factor = self.parts[0], aslinearoperator(self.factor)
         left = inner._operator(X, self._held)
@@ -232,31 +248,25 @@ def _projected_example(rng: np.random.Generator, n: int) -> tuple[Kernel, Any]:
     return projected("rbf(sigma=2.0)", rng.normal(size=(6, 4)), rng.normal(size=(6, 3))), rng.normal(size=(n, 4))
 
 
-_KERNEL, _SAMPLES = Parameter("kernel", REQUIRED, kernel_domain), Parameter("samples", REQUIRED, matrix)
+_SAMPLES = Parameter("samples", REQUIRED, matrix)
 
 corrected = KernelFamily(
     "corrected",
     Corrected,
     (
-        _KERNEL,
+        one_kernel,
         _SAMPLES,
         Parameter("correction", REQUIRED, dense),
         Parameter("training", None, optional),
         Parameter("positive", False, boolean),
     ),
-    doc=Corrected.__doc__ or "",
-    module=__name__,
-    qualname="corrected",
     example=_corrected_example,
 )
 projected = KernelFamily(
     "projected",
     Projected,
-    (_KERNEL, _SAMPLES, Parameter("factor", REQUIRED, dense)),
-    doc=Projected.__doc__ or "",
+    (one_kernel, _SAMPLES, Parameter("factor", REQUIRED, dense)),
     symmetric=True,
     definite=True,
-    module=__name__,
-    qualname="projected",
     example=_projected_example,
 )

@@ -106,6 +106,10 @@ class NeighbourSpectrum(Kernel):
         right = left if Z is None or same_samples(X, Z) else self._features(Z)
         return copied((left @ right.T).astype(result_dtype(X, X if Z is None else Z), copy=False), out)
 
+    def _diagonal(self, X: Any) -> np.ndarray:
+        F = self._features(X)
+        return np.einsum("ij,ij->i", F, F).astype(result_dtype(X, X), copy=False)
+
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         left = aslinearoperator(self._features(X))
         right = left if Z is None else aslinearoperator(self._features(Z))
@@ -148,10 +152,7 @@ neighbour_spectrum = KernelFamily(
         Parameter("radii", REQUIRED, vector),
         Parameter("n_neighbors", 0, integer(0)),
     ),
-    doc=NeighbourSpectrum.__doc__ or "",
     symmetric=True,
     definite=True,
-    module=__name__,
-    qualname="neighbour_spectrum",
     example=_example,
 )

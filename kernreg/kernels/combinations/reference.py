@@ -14,16 +14,24 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import result_dtype
 from kernreg.errors import AsymmetryError
-from kernreg.kernels.base import Kernel, as_kernel, refuse_foreign_estimator
-from kernreg.kernels.combinations.base import CombinedKernel, UnboundKernel, copied, kernel_domain
-from kernreg.kernels.domains import REQUIRED, Parameter, check_learnt, choice, value_key
-from kernreg.kernels.family import KernelFamily
+from kernreg.factory import make_kernel
+from kernreg.kernels.base import Kernel
+from kernreg.kernels.combinations.base import (
+    BoundCombination,
+    UnboundKernel,
+    combination,
+    copied,
+    one_kernel,
+    squared_norms,
+)
+from kernreg.kernels.domains import Parameter, check_learnt, choice
+from kernreg.kernels.operators import CenteredOperator
 from kernreg.kernels.samples import identical_pairs, same_samples
 
 
 class _Unbound(UnboundKernel):
     __slots__ = ()
-    _bound_class: type[_Bound]
+    _bound_class: type[_Learnt]
 
     @property
     def takes_reference(self) -> bool:
@@ -36,26 +44,21 @@ class _Unbound(UnboundKernel):
 
     def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
         made = self._bound_class.__new__(self._bound_class)
-        made._set(self, self._samples(learnt["reference"], "reference"), as_kernel(learnt["kernel"]))
+        made._set(self, self._samples(learnt["reference"], "reference"), make_kernel(learnt["kernel"]))
         object.__setattr__(made, "_state", made._check_learnt(learnt["state"]))
         return made
 
 
-class _Bound(CombinedKernel):
-    __slots__ = ("_reference", "_state", "_unbound")
+class _Learnt(BoundCombination):
+    """A bound kernel that keeps something of the reference's own kernel matrix."""
 
-    _unbound: _Unbound
-    _reference: Any
+    __slots__ = ("_state",)
+
     _state: Any
 
     def __init__(self, unbound: _Unbound, reference: Any):
-        self._set(unbound, reference, unbound.parts[0].bind(reference)._anchored(reference, None))
+        super().__init__(unbound, reference)
         object.__setattr__(self, "_state", self._learn())
-
-    def _set(self, unbound: _Unbound, reference: Any, bound: Kernel) -> None:
-        super().__init__(unbound.family, {**unbound._values, "kernel": bound})
-        object.__setattr__(self, "_unbound", unbound)
-        object.__setattr__(self, "_reference", reference)
 
     def _learn(self) -> Any:
         """Return what is kept of the reference's own kernel matrix."""
@@ -65,46 +68,17 @@ class _Bound(CombinedKernel):
         """Return the state read from a file, or raise ParameterError where `_learn` could not have returned it."""
         raise NotImplementedError
 
-    @property
-    def symmetric(self) -> bool:
-        """As of the unbound kernel."""
-        return self._unbound.symmetric
-
-    @property
-    def definite(self) -> bool | None:
-        """As of the unbound kernel."""
-        return self._unbound.definite
-
-    def bind(self, Z: Any) -> Kernel:
-        """Return the kernel bound to ``Z`` instead."""
-        return self._unbound.bind(Z)
-
-    def _anchored(self, X: Any, Z: Any) -> Kernel:
-        return self
-
-    def set_params(self, **params: Any) -> Kernel:
-        """Return a new kernel with these parameters changed, with the same reference set."""
-        refuse_foreign_estimator(self, params)
-        return self._unbound.set_params(**params).bind(self._reference)
-
     def scalar(self, x: Any, z: Any) -> float:
         """Return the value of one pair (through the matrix path: there is no shorter formula)."""
         row, column = (self._samples(np.asarray(side)[None], "x") for side in (x, z))
         return float(self._evaluate(row, column, None, None)[0, 0])
 
-    def _identity(self) -> Any:
-        if self._key is None:
-            object.__setattr__(self, "_key", (self._unbound._identity(), value_key(self._reference)))
-        return self._key
-
-    def __reduce__(self) -> Any:
-        return type(self), (self._unbound, self._reference)
-
     def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
-        return self._unbound, {"reference": self._reference, "kernel": self.parts[0], "state": self._state}
+        unbound, learnt = super().__kernreg_bound__()
+        return unbound, {**learnt, "state": self._state}
 
 
-class BoundCentered(_Bound):
+class BoundCentered(_Learnt):
     """k(x, w) minus its means over the reference set, plus their mean."""
 
     __slots__ = ()
@@ -143,6 +117,11 @@ class BoundCentered(_Bound):
             K[i] -= (rows[i] + columns) - self._state[2]
         return K
 
+    def _diagonal(self, X: Any) -> np.ndarray:
+        values, rows = self.parts[0]._diagonal(X), self._row_means(X, None)
+        columns = rows if self.parts[0].symmetric else self._column_means(X, None)
+        return (values - ((rows + columns) - self._state[2])).astype(values.dtype, copy=False)
+
     def _row_means(self, X: Any, start: int | None) -> np.ndarray:
         inner, R = self.parts[0], self._reference
         if same_samples(X, R):
@@ -162,37 +141,6 @@ class BoundCentered(_Bound):
         return _mean_product(inner._operator(R, Z).T, R.shape[0])
 
 
-class CenteredOperator(LinearOperator):
-    """Products with a centred kernel: those with the kernel itself, and two means."""
-
-    def __init__(self, inner: LinearOperator, rows: np.ndarray, columns: np.ndarray, mean: float):
-        self._inner, self._rows, self._columns, self._mean = inner, rows[:, None], columns[:, None], mean
-        # The stubs of scipy do not know the constructor that subclasses call.
-        super().__init__(dtype=inner.dtype, shape=inner.shape)  # type: ignore[call-arg]
-
-    @property
-    def form(self) -> str:
-        """How the products with the kernel itself are computed."""
-        return getattr(self._inner, "form", "blocks")
-
-    def _matmat(self, V: np.ndarray) -> np.ndarray:
-        total = V.sum(axis=0)
-        return self._inner.matmat(V) - self._rows * total - (self._columns.T @ V - self._mean * total)
-
-    def _rmatmat(self, V: np.ndarray) -> np.ndarray:
-        total = V.sum(axis=0)
-        return self._inner.rmatmat(V) - self._columns * total - (self._rows.T @ V - self._mean * total)
-
-    def _matvec(self, x: np.ndarray) -> np.ndarray:
-        return self._matmat(x.reshape(-1, 1)).reshape(-1)
-
-    def _rmatvec(self, x: np.ndarray) -> np.ndarray:
-        return self._rmatmat(x.reshape(-1, 1)).reshape(-1)
-
-    def _transpose(self) -> LinearOperator:
-        return self.adjoint()  # K is real
-
-
 def _mean_product(K: LinearOperator, count: int) -> np.ndarray:
     return (K @ np.ones(K.shape[1])) / max(1, count)
 
@@ -204,7 +152,7 @@ class Centered(_Unbound):
     _bound_class = BoundCentered
 
 
-class BoundSpectrum(_Bound):
+class BoundSpectrum(_Learnt):
     """A symmetric kernel whose training spectrum is made non-negative, with the matching transform of new rows."""
 
     __slots__ = ()
@@ -266,6 +214,16 @@ class BoundSpectrum(_Bound):
         right = left if Z is None or same_samples(X, Z) else inner._evaluate(R, Z, None, None).T @ half
         return copied((left @ right.T).astype(dtype), out)
 
+    def _diagonal(self, X: Any) -> np.ndarray:
+        inner, R, dtype = self.parts[0], self._reference, result_dtype(X, X)
+        if self.method == "shift":
+            return (inner._diagonal(X) + self._state).astype(dtype, copy=False)
+        half, _, training = self._state
+        if same_samples(X, R):
+            return training.diagonal().astype(dtype)
+        norms = squared_norms(lambda rows: inner._evaluate(rows, R, None, None) @ half, X, R.shape[0])
+        return norms.astype(dtype, copy=False)
+
 
 class Spectrum(_Unbound):
     """K with its eigenvalues clipped at 0, flipped to |λ|, shifted by |λ_min| or squared: positive semi-definite."""
@@ -279,24 +237,7 @@ class Spectrum(_Unbound):
         return None if self.method == "shift" else True
 
 
-def _example(family_name: str) -> Any:
-    def example(rng: np.random.Generator, n: int) -> tuple[Kernel, Any]:
-        X = rng.normal(size=(n, 4))
-        return FAMILIES[family_name]("tl1(rho=2.0)"), X
+_METHOD = Parameter("method", "clip", choice("clip", "flip", "shift", "square"))
 
-    return example
-
-
-_ONE = Parameter("kernel", REQUIRED, kernel_domain)
-
-
-def _family(name: str, kind: type[Kernel], *parameters: Parameter) -> KernelFamily:
-    return KernelFamily(
-        name, kind, parameters, doc=kind.__doc__ or "", module=__name__, qualname=name, example=_example(name)
-    )
-
-
-centered = _family("centered", Centered, _ONE)
-spectrum = _family("spectrum", Spectrum, _ONE, Parameter("method", "clip", choice("clip", "flip", "shift", "square")))
-
-FAMILIES = {f.name: f for f in (centered, spectrum)}
+centered = combination("centered", Centered, one_kernel, kernel="tl1(rho=2.0)")
+spectrum = combination("spectrum", Spectrum, one_kernel, _METHOD, kernel="tl1(rho=2.0)")

@@ -11,9 +11,18 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import result_dtype
 from kernreg.engine.budget import rows_within
-from kernreg.kernels.base import Kernel, as_kernel, refuse_foreign_estimator
-from kernreg.kernels.combinations.base import CombinedKernel, UnboundKernel, copied, with_form
-from kernreg.kernels.domains import value_key
+from kernreg.factory import make_kernel
+from kernreg.kernels.base import Kernel
+from kernreg.kernels.combinations.base import (
+    BoundCombination,
+    UnboundKernel,
+    combination,
+    copied,
+    one_kernel,
+    squared_norms,
+    with_form,
+)
+from kernreg.kernels.domains import Parameter, choice
 from kernreg.kernels.samples import same_samples
 
 
@@ -39,45 +48,18 @@ class Symmetrized(UnboundKernel):
 
     def bind(self, Z: Any) -> Kernel:
         """Return the kernel with its reference set: for "left" and "right" the sums run over it."""
-        return BoundSymmetrized(self, Z)
+        return BoundSymmetrized(self, self._samples(Z, "Z"))
 
     def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
         made = BoundSymmetrized.__new__(BoundSymmetrized)
-        made._set(self, self._samples(learnt["reference"], "reference"), as_kernel(learnt["kernel"]))
+        made._set(self, self._samples(learnt["reference"], "reference"), make_kernel(learnt["kernel"]))
         return made
 
 
-class BoundSymmetrized(CombinedKernel):
+class BoundSymmetrized(BoundCombination):
     """A symmetrised kernel with its reference set R: "left" is Σ_r k(x, r) k(z, r), "right" Σ_r k(r, x) k(r, z)."""
 
-    __slots__ = ("_reference", "_unbound")
-
-    _unbound: Symmetrized
-    _reference: Any
-
-    def __init__(self, unbound: Symmetrized, reference: Any):
-        inner = unbound.parts[0]
-        reference = inner._samples(reference, "Z")
-        self._set(unbound, reference, inner.bind(reference)._anchored(reference, None))
-
-    def _set(self, unbound: Symmetrized, reference: Any, bound: Kernel) -> None:
-        super().__init__(unbound.family, {**unbound._values, "kernel": bound})
-        object.__setattr__(self, "_unbound", unbound)
-        object.__setattr__(self, "_reference", reference)
-
-    @property
-    def symmetric(self) -> bool:
-        """True: that is what it is for."""
-        return True
-
-    @property
-    def definite(self) -> bool | None:
-        """As of the unbound kernel."""
-        return self._unbound.definite
-
-    def bind(self, Z: Any) -> Kernel:
-        """Return the kernel bound to ``Z`` instead."""
-        return self._unbound.bind(Z)
+    __slots__ = ()
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         inner = self.parts[0]
@@ -98,6 +80,11 @@ class BoundSymmetrized(CombinedKernel):
                     K[:, columns] = left @ self._factor(Z[columns]).T
         return copied(K, out)
 
+    def _diagonal(self, X: Any) -> np.ndarray:
+        if self.how == "mean":
+            return self.parts[0]._diagonal(X)
+        return squared_norms(self._factor, X, self._reference.shape[0]).astype(result_dtype(X, X), copy=False)
+
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         inner, R = self.parts[0], self._reference
         other = X if Z is None else Z
@@ -117,14 +104,6 @@ class BoundSymmetrized(CombinedKernel):
             return inner._evaluate(X, R, None, None)
         return np.ascontiguousarray(inner._evaluate(R, X, None, None).T)
 
-    def _anchored(self, X: Any, Z: Any) -> Kernel:
-        return self
-
-    def set_params(self, **params: Any) -> Kernel:
-        """Return a new kernel with these parameters changed, with the same reference set."""
-        refuse_foreign_estimator(self, params)
-        return self._unbound.set_params(**params).bind(self._reference)
-
     def scalar(self, x: Any, z: Any) -> float:
         """Return the value of one pair by its definition."""
         inner = self.parts[0]
@@ -133,11 +112,7 @@ class BoundSymmetrized(CombinedKernel):
         left, right = (self._factor(self._samples(np.asarray(side)[None], "x"))[0] for side in (x, z))
         return math.fsum(left * right)
 
-    def _identity(self) -> Any:
-        return self._unbound._identity(), value_key(self._reference)
 
-    def __reduce__(self) -> Any:
-        return BoundSymmetrized, (self._unbound, self._reference)
-
-    def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
-        return self._unbound, {"reference": self._reference, "kernel": self.parts[0]}
+symmetrize = combination(
+    "symmetrize", Symmetrized, one_kernel, Parameter("how", "mean", choice("mean", "left", "right"))
+)

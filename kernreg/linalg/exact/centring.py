@@ -24,8 +24,38 @@ _CACHED_ROWS = 16
 SYMMETRY_TOLERANCE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
+def weighted_border(m: int, weights: np.ndarray | None) -> tuple[np.ndarray | None, np.ndarray, float]:
+    """Return √w (None for unit weights), the border u = √w / ‖√w‖ and the norm ‖√w‖ of m samples."""
+    if weights is None:
+        norm = float(np.sqrt(m))
+        return None, np.full(m, 1.0 / norm), norm
+    root = np.sqrt(np.asarray(weights, dtype=np.float64))
+    norm = float(np.linalg.norm(root))
+    return root, root / norm, norm
+
+
+class Centring:
+    """S and P as maps of columns, for what has a `weighted_border`."""
+
+    root: np.ndarray | None
+    border: np.ndarray
+    norm: float
+
+    def scale(self, V: np.ndarray) -> np.ndarray:
+        """Return S V."""
+        return V if self.root is None else self.root[:, None] * V
+
+    def project(self, V: np.ndarray) -> np.ndarray:
+        """Return P V: each column without its component along the border."""
+        return V - np.outer(self.border, self.border @ V)
+
+    def mean(self, V: np.ndarray) -> np.ndarray:
+        """Return the weighted mean of each column."""
+        return (self.border @ self.scale(V)) / self.norm
+
+
 @dataclass(frozen=True)
-class CentredKernel:
+class CentredKernel(Centring):
     """K̃ and what is needed to get back from it to coefficients and intercepts.
 
     Attributes
@@ -54,10 +84,6 @@ class CentredKernel:
         """Number of samples."""
         return len(self.border)
 
-    def project(self, T: np.ndarray) -> np.ndarray:
-        """Return P T: each column without its component along the border."""
-        return T - np.outer(self.border, self.border @ T)
-
     def product(self, V: np.ndarray) -> np.ndarray:
         """Return K̃ V for a few columns."""
         if V.shape[1] < 2:
@@ -75,7 +101,7 @@ class CentredKernel:
 
         A column that is constant up to rounding becomes exactly zero: what is left of it would only be noise.
         """
-        scaled = Y if self.root is None else self.root[:, None] * Y
+        scaled = self.scale(Y)
         T = self.project(self.project(scaled))  # twice: a large mean leaves a trace of itself
         noise = 8.0 * np.finfo(np.float64).eps * np.linalg.norm(scaled, axis=0)
         T[:, np.linalg.norm(T, axis=0) <= noise] = 0.0
@@ -83,11 +109,7 @@ class CentredKernel:
 
     def coefficients(self, A: np.ndarray) -> np.ndarray:
         """Return a = S â for solutions in columns."""
-        return A if self.root is None else self.root[:, None] * A
-
-    def mean(self, Y: np.ndarray) -> np.ndarray:
-        """Return the weighted mean of each column of Y."""
-        return (self.border @ (Y if self.root is None else self.root[:, None] * Y)) / self.norm
+        return self.scale(A)
 
     def source_intercept(self, Y: np.ndarray, C: np.ndarray) -> np.ndarray:
         """Return mean(Y - K c) for solutions ĉ in columns."""
@@ -121,13 +143,8 @@ def centre(K: np.ndarray, weights: np.ndarray | None = None, *, overwrite: bool 
     in_place = overwrite and K.dtype == np.float64 and K.flags.c_contiguous and K.flags.writeable
     matrix = K if in_place else np.array(K, dtype=np.float64, order="C")
     m = len(matrix)
-    root = None if weights is None else np.sqrt(np.asarray(weights, dtype=np.float64))
-    if root is None:
-        norm = float(np.sqrt(m))
-        border = np.full(m, 1.0 / norm)
-    else:
-        norm = float(np.linalg.norm(root))
-        border = root / norm
+    root, border, norm = weighted_border(m, weights)
+    if root is not None:
         for start in range(0, m, _ROWS):
             rows = slice(start, start + _ROWS)
             matrix[rows] *= root[rows, None]
@@ -149,6 +166,12 @@ def centre(K: np.ndarray, weights: np.ndarray | None = None, *, overwrite: bool 
 
 def asymmetry(K: np.ndarray) -> float:
     """Return max |K - Kᵀ| / max |K| of a square matrix, block by block (0 for a matrix of zeros)."""
+    gap, largest = asymmetric_part(K)
+    return gap / largest if largest > 0.0 else 0.0
+
+
+def asymmetric_part(K: np.ndarray) -> tuple[float, float]:
+    """Return max |K - Kᵀ| and max |K| of a square matrix, block by block."""
     largest = gap = 0.0
     starts = range(0, len(K), _ROWS)
     for i in starts:
@@ -158,7 +181,7 @@ def asymmetry(K: np.ndarray) -> float:
             if j <= i:
                 columns = slice(j, j + _ROWS)
                 gap = max(gap, float(np.abs(K[rows, columns] - K[columns, rows].T).max(initial=0.0)))
-    return gap / largest if largest > 0.0 else 0.0
+    return gap, largest
 
 
 def mirror(M: np.ndarray, *, from_lower: bool) -> None:

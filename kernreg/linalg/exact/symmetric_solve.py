@@ -30,9 +30,7 @@ MAX_REFINEMENTS = 3
 EPS = float(np.finfo(np.float64).eps)
 
 
-def solve_symmetric(
-    kernel: CentredKernel, T: np.ndarray, gamma: float, *, try_cholesky: bool = True
-) -> tuple[np.ndarray, SolveReport]:
+def solve_symmetric(kernel: CentredKernel, T: np.ndarray, gamma: float) -> tuple[np.ndarray, SolveReport]:
     """Solve (K̃ + I/γ) A = T for a symmetric K̃, which is overwritten.
 
     Parameters
@@ -42,8 +40,6 @@ def solve_symmetric(
     T : ndarray of shape (m, C)
         Right-hand sides, as `CentredKernel.targets` returns them.
     gamma : float
-    try_cholesky : bool
-        Whether positive definiteness is worth a try.
 
     Returns
     -------
@@ -57,23 +53,22 @@ def solve_symmetric(
     """
     W, kappa = kernel.matrix.T, 1.0 / gamma  # Fortran-ordered view; K̃ is symmetric
     diagonal = W.diagonal().copy()
-    if try_cholesky:
-        norm = _one_norm(kernel, kappa)
-        _shift(W, kernel, kappa, _level(diagonal))
-        factor, failed = lapack.dpotrf(W, lower=0, clean=0, overwrite_a=1)
-        if not failed:
-            rcond, _ = lapack.dpocon(factor, norm, uplo="U")
+    norm = _one_norm(kernel, kappa)
+    _shift(W, kernel, kappa, _level(diagonal))
+    factor, failed = lapack.dpotrf(W, lower=0, clean=0, overwrite_a=1)
+    if not failed:
+        rcond, _ = lapack.dpocon(factor, norm, uplo="U")
 
-            def multiply(x: np.ndarray) -> np.ndarray:  # K̃ lives in the lower triangle and in `diagonal`
-                return blas.dsymm(1.0, W, x, lower=1) + (diagonal - W.diagonal())[:, None] * x
+        def multiply(x: np.ndarray) -> np.ndarray:  # K̃ lives in the lower triangle and in `diagonal`
+            return blas.dsymm(1.0, W, x, lower=1) + (diagonal - W.diagonal())[:, None] * x
 
-            def inverse(r: np.ndarray) -> np.ndarray:
-                return lapack.dpotrs(factor, r, lower=0)[0]
+        def inverse(r: np.ndarray) -> np.ndarray:
+            return lapack.dpotrs(factor, r, lower=0)[0]
 
-            A, residual, steps = _refined(kernel, T, inverse, lambda x: T - kappa * x - multiply(x))
-            return A, SolveReport("exact", "cholesky", kernel.size, gamma, residual, inverse_or_inf(rcond), steps)
-        mirror(W, from_lower=True)
-        W[np.diag_indices(kernel.size)] = diagonal
+        A, residual, steps = _refined(kernel, T, inverse, lambda x: T - kappa * x - multiply(x))
+        return A, SolveReport("exact", "cholesky", kernel.size, gamma, residual, inverse_or_inf(rcond), steps)
+    mirror(W, from_lower=True)
+    W[np.diag_indices(kernel.size)] = diagonal
     return _solve_indefinite(kernel, T, gamma)
 
 

@@ -5,15 +5,14 @@ The matrix-free counterpart of `CentredKernel`; the same weights, the same borde
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError
+from kernreg.linalg.exact.centring import Centring, weighted_border
 
 
-class CentredOperator:
+class CentredOperator(Centring):
     """Products with K̃ and K̃ᵀ, centring applied on the way.
 
     Parameters
@@ -39,26 +38,12 @@ class CentredOperator:
                 f"the kernel matrix has shape {operator.shape}; training needs a square one, samples by samples"
             )
         self.operator, self.size = operator, operator.shape[0]
-        self.root = None if weights is None else np.sqrt(np.asarray(weights, dtype=np.float64))
-        if self.root is None:
-            self.norm = float(np.sqrt(self.size))
-            self.border = np.full(self.size, 1.0 / self.norm)
-        else:
-            self.norm = float(np.linalg.norm(self.root))
-            self.border = self.root / self.norm
+        self.root, self.border, self.norm = weighted_border(self.size, weights)
 
     @property
     def form(self) -> str:
         """How products are made: ``"separable"`` in O(nnz) for sparse data, else ``"blocks"``."""
         return str(getattr(self.operator, "form", "blocks"))
-
-    def scale(self, V: np.ndarray) -> np.ndarray:
-        """Return S V."""
-        return V if self.root is None else self.root[:, None] * V
-
-    def project(self, V: np.ndarray) -> np.ndarray:
-        """Return P V: each column without its component along the border."""
-        return V - np.outer(self.border, self.border @ V)
 
     def targets(self, Y: np.ndarray) -> np.ndarray:
         """Return P S Y, the right-hand sides; columns that are constant but for rounding errors become zero."""
@@ -66,10 +51,6 @@ class CentredOperator:
         T = self.project(scaled)
         T[:, np.linalg.norm(T, axis=0) <= 1e-14 * np.sqrt(self.size) * np.abs(scaled).max(axis=0, initial=0.0)] = 0.0
         return T
-
-    def mean(self, V: np.ndarray) -> np.ndarray:
-        """Return the weighted mean of each column."""
-        return (self.border @ self.scale(V)) / self.norm
 
     def product(self, V: np.ndarray) -> np.ndarray:
         """Return K̃ V for V orthogonal to the border or not."""
@@ -81,21 +62,5 @@ class CentredOperator:
 
     def raw(self, V: np.ndarray, *, adjoint: bool = False) -> np.ndarray:
         """Return K V or Kᵀ V, in float64."""
-        found = self.operator.rmatmat(V) if adjoint else self.operator.matmat(V)
-        return np.asarray(found, dtype=np.float64)
-
-
-def check_system(m: int, Y: Any, gamma: float, weights: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return targets as columns and weights as an array, checked."""
-    if not (np.isfinite(gamma) and gamma > 0):
-        raise ParameterError(f"gamma={gamma!r}; a finite number above zero is accepted")
-    Y = np.asarray(Y, dtype=np.float64)
-    if Y.ndim not in (1, 2) or len(Y) != m:
-        raise DataError(f"targets have shape {Y.shape}; with {m} samples ({m},) or ({m}, outputs) is accepted")
-    if not np.isfinite(Y).all():
-        raise DataError("targets contain NaN or infinity")
-    if weights is not None:
-        weights = np.asarray(weights, dtype=np.float64)
-        if weights.shape != (m,) or not (np.isfinite(weights).all() and (weights > 0).all()):
-            raise DataError(f"weights must be {m} positive finite numbers; leave samples of weight zero out")
-    return Y.reshape(m, -1), weights
+        W = self.operator.rmatmat(V) if adjoint else self.operator.matmat(V)
+        return np.asarray(W, dtype=np.float64)

@@ -8,12 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 Map: TypeAlias = Callable[[np.ndarray], np.ndarray]
 Watch: TypeAlias = Callable[[int, float], None]
+
+
+@dataclass(frozen=True)
+class IterationSettings:
+    """How a system is solved by iterations.
+
+    Attributes
+    ----------
+    tol : float
+        Relative residual ‖r‖/‖JY‖ to reach in every column.
+    max_iter : int
+        Bound on the iterations; reaching it gives a ConvergenceWarning.
+    rank : int, optional
+        Landmarks of the preconditioner; 0 for none.
+    landmarks, random_state
+        As in `choose_landmarks`.
+    watch : callable, optional
+        Called as ``watch(iteration, worst residual / tolerance)``.
+    """
+
+    tol: float = 1e-6
+    max_iter: int = 500
+    rank: int | None = None
+    landmarks: Any = "uniform"
+    random_state: Any = 0
+    watch: Watch | None = None
 
 
 @dataclass(frozen=True)
@@ -144,6 +170,31 @@ def minimal_residuals(
 
 
 @dataclass(frozen=True)
+class CentredSystem:
+    """A centred system of equations, as an iteration with checks takes it.
+
+    Attributes
+    ----------
+    multiply : callable
+        Products with its symmetric matrix.
+    targets : ndarray of shape (n, C)
+        Right-hand sides.
+    remainder : callable
+        The equations before centring: right-hand side minus left-hand side of a solution.
+    project : callable
+        Takes the border out.
+    kappa : float
+        1/γ, the multiple of the solution in the equations: rounding errors of that size are in every residual.
+    """
+
+    multiply: Map
+    targets: np.ndarray
+    remainder: Map
+    project: Map
+    kappa: float
+
+
+@dataclass(frozen=True)
 class CheckedResult:
     """What an iteration ended with.
 
@@ -160,16 +211,7 @@ class CheckedResult:
 
 
 def solve_checked(
-    method: str,
-    multiply: Map,
-    B: np.ndarray,
-    precondition: Map,
-    bounds: np.ndarray,
-    max_iter: int,
-    watch: Watch | None,
-    remainder: Map,
-    project: Map,
-    kappa: float,
+    method: str, system: CentredSystem, precondition: Map, bounds: np.ndarray, max_iter: int, watch: Watch | None
 ) -> CheckedResult:
     """Iterate until the true residuals are within bounds, max_iter is reached, or a new start brings nothing.
 
@@ -177,15 +219,11 @@ def solve_checked(
     ----------
     method : {"cg", "minres"}
         Conjugate gradients give way to MINRES where the matrix shows itself as indefinite.
-    multiply, B, precondition, bounds, max_iter, watch
-        The system, as the methods themselves take it.
-    remainder : callable
-        The equations before centring: right-hand side minus left-hand side of a solution.
-    project : callable
-        Takes the border out.
-    kappa : float
-        1/γ, the multiple of the solution in the equations: rounding errors of that size are in every residual.
+    system : CentredSystem
+    precondition, bounds, max_iter, watch
+        As the methods themselves take them.
     """
+    B, project = system.targets, system.project
     solution, full, rest = np.zeros_like(B), None, B
     iterations, note = 0, ""
     floor = np.where(bounds > 0.0, bounds, 1.0)
@@ -199,16 +237,16 @@ def solve_checked(
 
         solve = conjugate_gradients if method == "cg" else minimal_residuals
         # Aim a little lower than asked: the true residual is the one that counts.
-        step = solve(multiply, rest, precondition, 0.9 * bounds, max_iter - iterations, shifted)
+        step = solve(system.multiply, rest, precondition, 0.9 * bounds, max_iter - iterations, shifted)
         before = solution, full, rest
         solution = project(solution + step.solution)
         iterations += step.iterations
-        full = remainder(solution)
+        full = system.remainder(solution)
         rest = project(full)
-        ratio = float((np.maximum(_norms(rest), rounding(kappa, solution)) / floor).max(initial=0.0))
+        ratio = float((np.maximum(_norms(rest), rounding(system.kappa, solution)) / floor).max(initial=0.0))
         if not ratio <= worst:  # a diverging step, near a pole: the solution before it is the better one
             solution, full, rest = before
-            full = remainder(solution) if full is None else full
+            full = system.remainder(solution) if full is None else full
         if step.indefinite:
             method, note = "minres", "K showed itself as indefinite; conjugate gradients gave way to MINRES"
         stalled = not ratio <= 0.5 * worst and not step.indefinite

@@ -22,7 +22,8 @@ from scipy import linalg
 from kernreg.engine.budget import rows_within
 from kernreg.kernels.base import Kernel
 from kernreg.linalg.krylov.centred_operator import CentredOperator
-from kernreg.linalg.landmarks.selection import anchored, choose_landmarks
+from kernreg.linalg.krylov.iterations import IterationSettings
+from kernreg.linalg.landmarks.selection import choose_landmarks
 
 _ROWS = 2048
 #: Estimates of eigenvalues are not exact: nearer to singular than this, relative to 1/γ, is not believed.
@@ -89,18 +90,10 @@ def default_rank(centred: CentredOperator, definite: bool) -> int:
 
 
 def symmetric_preconditioner(
-    kernel: Kernel,
-    X: Any,
-    centred: CentredOperator,
-    kappa: float,
-    *,
-    definite: bool,
-    rank: int | None = None,
-    landmarks: Any = "uniform",
-    random_state: Any = 0,
+    kernel: Kernel, X: Any, centred: CentredOperator, kappa: float, settings: IterationSettings, *, definite: bool
 ) -> SymmetricPreconditioner:
     """Return the preconditioner of K̃ + κI for a symmetric kernel; ``rank=0`` is none at all."""
-    chosen = _landmarks(kernel, X, None, centred, rank, definite, landmarks, random_state)
+    chosen = _landmarks(kernel, X, None, centred, settings, definite)
     if not len(chosen):
         return SymmetricPreconditioner(np.zeros((centred.size, 0)), np.zeros(0), kappa)
     columns = _columns(kernel, X, None, chosen, centred)
@@ -114,18 +107,10 @@ def symmetric_preconditioner(
 
 
 def block_preconditioner(
-    kernel: Kernel,
-    X: Any,
-    Z: Any,
-    centred: CentredOperator,
-    kappa: float,
-    *,
-    rank: int | None = None,
-    landmarks: Any = "uniform",
-    random_state: Any = 0,
+    kernel: Kernel, X: Any, Z: Any, centred: CentredOperator, kappa: float, settings: IterationSettings
 ) -> BlockPreconditioner:
     """Return the preconditioner of the AsK-LS block of K(X, Z); ``rank=0`` is none at all."""
-    chosen = _landmarks(kernel, X, Z, centred, rank, False, landmarks, random_state)
+    chosen = _landmarks(kernel, X, Z, centred, settings, False)
     if not len(chosen):
         empty = np.zeros((centred.size, 0))
         return BlockPreconditioner(empty, np.zeros(0), empty, kappa)
@@ -136,20 +121,14 @@ def block_preconditioner(
 
 
 def _landmarks(
-    kernel: Kernel,
-    X: Any,
-    Z: Any,
-    centred: CentredOperator,
-    rank: int | None,
-    definite: bool,
-    landmarks: Any,
-    random_state: Any,
+    kernel: Kernel, X: Any, Z: Any, centred: CentredOperator, settings: IterationSettings, definite: bool
 ) -> np.ndarray:
+    rank = settings.rank
     if rank == 0:
         return np.zeros(0, dtype=np.intp)
-    if isinstance(landmarks, str):
+    if isinstance(settings.landmarks, str):
         rank = default_rank(centred, definite) if rank is None else min(rank, centred.size)
-    return choose_landmarks(kernel, X, rank, landmarks, Z=Z, random_state=random_state)
+    return choose_landmarks(kernel, X, rank, settings.landmarks, Z=Z, random_state=settings.random_state)
 
 
 def _columns(
@@ -160,7 +139,7 @@ def _columns(
         picks = np.zeros((centred.size, len(chosen)))
         picks[chosen, np.arange(len(chosen))] = 1.0
         return centred.raw(picks, adjoint=transposed)
-    bound, other = anchored(kernel, X, Z), X if Z is None else Z
+    bound, other = kernel.anchored(X, Z), X if Z is None else Z
     return bound(X[chosen], other).T if transposed else bound(X, other[chosen])
 
 

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.linalg.exact.report import SolveReport, unit_if_zero
-from kernreg.linalg.krylov.centred_operator import CentredOperator, check_system
-from kernreg.linalg.krylov.iterations import CheckedResult, Watch, rounding, solve_checked
+from kernreg.linalg.krylov.centred_operator import CentredOperator
+from kernreg.linalg.krylov.iterations import CentredSystem, CheckedResult, IterationSettings, rounding, solve_checked
 from kernreg.linalg.krylov.preconditioners import block_preconditioner, symmetric_preconditioner
+from kernreg.linalg.system_inputs import require_positive, targets_and_weights
 
-METHODS = ("auto", "cg", "minres")
+_DEFAULTS = IterationSettings()
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,7 @@ def solve_symmetric_iterative(
     *,
     weights: np.ndarray | None = None,
     definite: bool | None = None,
-    method: str = "auto",
-    tol: float = 1e-6,
-    max_iter: int = 500,
-    rank: int | None = None,
-    landmarks: Any = "uniform",
-    random_state: Any = 0,
-    callback: Watch | None = None,
+    settings: IterationSettings = _DEFAULTS,
 ) -> tuple[np.ndarray, np.ndarray, IterativeReport]:
     """Solve LS-SVM for a symmetric kernel: coefficients of f(x) = Σ_i a_i k(x, x_i) + b.
 
@@ -79,17 +73,7 @@ def solve_symmetric_iterative(
         Positive sample weights.
     definite : bool, optional
         Whether K is positive semi-definite; the kernel's own word by default. A wrong yes is noticed.
-    method : {"auto", "cg", "minres"}
-    tol : float
-        Relative residual ‖r‖/‖JY‖ to reach in every column.
-    max_iter : int
-        Bound on the iterations; reaching it gives a ConvergenceWarning.
-    rank : int, optional
-        Landmarks of the preconditioner; 0 for none.
-    landmarks, random_state
-        As in `choose_landmarks`.
-    callback : callable, optional
-        Called as ``callback(iteration, worst residual / tolerance)``.
+    settings : IterationSettings
 
     Returns
     -------
@@ -103,26 +87,16 @@ def solve_symmetric_iterative(
     >>> from kernreg.kernels.builtin import rbf
     >>> X = np.linspace(-2.0, 2.0, 60)[:, None]
     >>> k = rbf(sigma=1.0)
-    >>> A, b, report = solve_symmetric_iterative(k, X, np.sin(X), 100.0, rank=10)
+    >>> A, b, report = solve_symmetric_iterative(k, X, np.sin(X), 100.0, settings=IterationSettings(rank=10))
     >>> report.method, report.converged, bool(np.abs(k(X) @ A + b - np.sin(X)).max() < 0.01)
     ('cg', True, True)
     """
-    if method not in METHODS:
-        raise ParameterError(f"method={method!r}; accepted are {', '.join(map(repr, METHODS))}")
+    require_positive(gamma)
     operator = kernel.operator(X)
-    Y, weights = check_system(operator.shape[0], Y, gamma, weights)
+    Y, weights = targets_and_weights(operator.shape[0], Y, weights)
     centred = CentredOperator(operator, weights)
     definite, kappa = bool(kernel.definite if definite is None else definite), 1.0 / gamma
-    preconditioner = symmetric_preconditioner(
-        kernel,
-        X,
-        centred,
-        kappa,
-        definite=definite,
-        rank=rank,
-        landmarks=landmarks,
-        random_state=random_state,
-    )
+    preconditioner = symmetric_preconditioner(kernel, X, centred, kappa, settings, definite=definite)
 
     def multiply(V: np.ndarray) -> np.ndarray:
         return kappa * V + centred.product(V)
@@ -131,22 +105,12 @@ def solve_symmetric_iterative(
         return centred.scale(Y - centred.raw(centred.scale(V))) - kappa * V
 
     T = centred.targets(Y)
-    found = solve_checked(
-        "cg" if method == "cg" or (method == "auto" and definite) else "minres",
-        multiply,
-        T,
-        preconditioner,
-        tol * np.linalg.norm(T, axis=0),
-        max_iter,
-        callback,
-        remainder,
-        centred.project,
-        kappa,
-    )
-    report = _report(
-        found, _worst(found.rest, found.solution, kappa, T), preconditioner, centred, gamma, tol, -preconditioner.values
-    )
-    return centred.scale(found.solution), (centred.border @ found.full) / centred.norm, report
+    system = CentredSystem(multiply, T, remainder, centred.project, kappa)
+    bounds, method = settings.tol * np.linalg.norm(T, axis=0), "cg" if definite else "minres"
+    result = solve_checked(method, system, preconditioner, bounds, settings.max_iter, settings.watch)
+    residual = _worst(result.rest, result.solution, kappa, T)
+    report = _report(result, residual, preconditioner, centred, gamma, settings.tol, -preconditioner.values)
+    return centred.scale(result.solution), (centred.border @ result.full) / centred.norm, report
 
 
 def solve_block_iterative(
@@ -157,18 +121,13 @@ def solve_block_iterative(
     *,
     Z: Any = None,
     weights: np.ndarray | None = None,
-    tol: float = 1e-6,
-    max_iter: int = 500,
-    rank: int | None = None,
-    landmarks: Any = "uniform",
-    random_state: Any = 0,
-    callback: Watch | None = None,
+    settings: IterationSettings = _DEFAULTS,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, IterativeReport]:
     """Solve AsK-LS for any kernel: f_s(x) = Σ_i c_i k(x, z_i) + b₁ and f_t(z) = Σ_i a_i k(x_i, z) + b₂.
 
     Parameters
     ----------
-    kernel, X, Y, gamma, weights, tol, max_iter, rank, landmarks, random_state, callback
+    kernel, X, Y, gamma, weights, settings
         As in `solve_symmetric_iterative`.
     Z : array or CSR, optional
         The samples as targets, where the kernel compares two spaces; X by default.
@@ -189,13 +148,12 @@ def solve_block_iterative(
     >>> A.shape, C.shape, b.shape, report.converged
     ((60, 1), (60, 1), (2, 1), True)
     """
+    require_positive(gamma)
     operator = kernel.operator(X, Z)
-    Y, weights = check_system(operator.shape[0], Y, gamma, weights)
+    Y, weights = targets_and_weights(operator.shape[0], Y, weights)
     centred = CentredOperator(operator, weights)
     m, kappa = centred.size, 1.0 / gamma
-    preconditioner = block_preconditioner(
-        kernel, X, Z, centred, kappa, rank=rank, landmarks=landmarks, random_state=random_state
-    )
+    preconditioner = block_preconditioner(kernel, X, Z, centred, kappa, settings)
 
     def multiply(V: np.ndarray) -> np.ndarray:
         return kappa * V + np.vstack([centred.product(V[m:]), centred.adjoint(V[:m])])
@@ -210,15 +168,14 @@ def solve_block_iterative(
 
     T = centred.targets(Y)
     # The bounds are those of half the equations, so that each half is within the tolerance by itself.
-    bounds = tol * np.linalg.norm(T, axis=0)
-    found = solve_checked(
-        "minres", multiply, np.vstack([T, T]), preconditioner, bounds, max_iter, callback, remainder, project, kappa
-    )
+    bounds = settings.tol * np.linalg.norm(T, axis=0)
+    system = CentredSystem(multiply, np.vstack([T, T]), remainder, project, kappa)
+    result = solve_checked("minres", system, preconditioner, bounds, settings.max_iter, settings.watch)
     halves = slice(0, m), slice(m, None)
-    residual = max(_worst(found.rest[half], found.solution[half], kappa, T) for half in halves)
-    report = _report(found, residual, preconditioner, centred, gamma, tol, preconditioner.values)
-    A, C = centred.scale(found.solution[:m]), centred.scale(found.solution[m:])
-    b = np.stack([centred.border @ found.full[:m], centred.border @ found.full[m:]]) / centred.norm
+    residual = max(_worst(result.rest[half], result.solution[half], kappa, T) for half in halves)
+    report = _report(result, residual, preconditioner, centred, gamma, settings.tol, preconditioner.values)
+    A, C = centred.scale(result.solution[:m]), centred.scale(result.solution[m:])
+    b = np.stack([centred.border @ result.full[:m], centred.border @ result.full[m:]]) / centred.norm
     return A, C, b, report
 
 
@@ -229,7 +186,7 @@ def _worst(rest: np.ndarray, solution: np.ndarray, kappa: float, T: np.ndarray) 
 
 
 def _report(
-    found: CheckedResult,
+    result: CheckedResult,
     residual: float,
     preconditioner: Any,
     centred: CentredOperator,
@@ -238,10 +195,10 @@ def _report(
     poles: np.ndarray,
 ) -> IterativeReport:
     """Return the report; warn where the tolerance was not reached."""
-    converged, note = residual <= tol, found.note
+    converged, note = residual <= tol, result.note
     if not converged:
         note = (
-            f"{found.method} stopped after {found.iterations} iterations at relative residual {residual:.1e}, "
+            f"{result.method} stopped after {result.iterations} iterations at relative residual {residual:.1e}, "
             f"tol={tol:.1e}; raise max_iter, tol or the preconditioner's rank ({preconditioner.rank}), or lower gamma"
         )
         near = poles[np.abs(poles * gamma - 1.0) < 1e-3]
@@ -250,13 +207,13 @@ def _report(
         warnings.warn(note, ConvergenceWarning, stacklevel=3)
     return IterativeReport(
         "iterative",
-        found.method,
+        result.method,
         centred.size,
         gamma,
         residual,
         float("nan"),
         note=note,
-        iterations=found.iterations,
+        iterations=result.iterations,
         converged=converged,
         rank=preconditioner.rank,
         form=centred.form,

@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.engine.arrays import is_sparse
-from kernreg.engine.program import Program
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.combinations.algebra import Transposed
 from kernreg.kernels.function import FunctionKernel
-from kernreg.linalg.landmarks.sections import EstimatedRows, ExactRows, Section, Swapped, normalizers_over, quadrature
-from kernreg.linalg.landmarks.selection import METHODS, anchored, choose_landmarks, leverage_of_both
+from kernreg.linalg.landmarks.sections import EstimatedRows, ExactRows, Section, Swapped, quadrature
+from kernreg.linalg.landmarks.selection import METHODS, choose_landmarks, leverage_of_both
 
 NORMALIZERS = ("auto", "exact", "estimate")
 
@@ -56,7 +54,7 @@ class SectionedMatrix:
     """
 
     def __init__(self, kernel: Kernel, X: Any, Z: Any = None, normalizers: str = "auto"):
-        self.X, given = kernel._sample_pair(X, Z)
+        self.X, given = kernel.check_sample_pair(X, Z)
         self.one = given is None
         self.Z = self.X if self.one else given
         self.shape = (self.X.shape[0], self.Z.shape[0])
@@ -72,18 +70,16 @@ class SectionedMatrix:
                     f"{kernel.name!r} is not one; use 'auto' or 'exact'"
                 )
             self.normalizers = "none"
-            self.kernel = anchored(kernel, self.X, None if self.one else self.Z)
+            self.kernel = kernel.anchored(self.X, None if self.one else self.Z)
             return
-        assert isinstance(self._kernel, FunctionKernel)
-        self._program: Program = self._kernel.program
         # The matrix that has normalised rows, and its samples: G itself, or its transpose.
         self._rows, self._columns = (self.Z, self.X) if self._turned else (self.X, self.Z)
-        quick = _work(self._program, self._rows, self._columns) <= _QUICKLY_SUMMED
+        quick = self._kernel.product_cost(self._rows, self._columns) <= _QUICKLY_SUMMED
         self.normalizers = ("exact" if quick else "estimate") if normalizers == "auto" else normalizers
         self.kernel = self._kernel
         if self.normalizers == "exact":
             self.kernel = self._kernel.bind(self._columns)
-            self._normalizers = normalizers_over(self._program, self._rows, self._columns)
+            self._normalizers = self._kernel.row_normalizers(self._rows, self._columns)
 
     def section(self, rows: np.ndarray, columns: np.ndarray) -> Section | Swapped:
         """Return these rows and columns."""
@@ -97,7 +93,7 @@ class SectionedMatrix:
         row_samples, column_samples = self._rows[rows], self._columns[columns]
         if self._normalizers is not None:
             return ExactRows(self.kernel, row_samples, column_samples, self._normalizers[rows])
-        sums = normalizers_over(self._program, row_samples, self._columns)
+        sums = self._kernel.row_normalizers(row_samples, self._columns)
         exact = ExactRows(self._kernel.bind(column_samples), row_samples, column_samples, sums)
         weights, self.normalizer_error = quadrature(exact.block(), self._columns.shape[0])
         return EstimatedRows(exact.kernel, row_samples, column_samples, sums, weights)
@@ -202,13 +198,3 @@ def check_methods(landmarks: Any, one: bool) -> tuple[Any, Any]:
 
 def _is_row_normalised(kernel: Kernel) -> bool:
     return isinstance(kernel, FunctionKernel) and kernel.normalize == "rows"
-
-
-def _work(program: Program, X: Any, Z: Any) -> int:
-    """Return how many values have to be summed up for all normalisers."""
-    whole = X.shape[0] * Z.shape[0]
-    if program.split is None or not (is_sparse(X) and is_sparse(Z)):
-        return whole
-    counts = [np.bincount(side.indices, minlength=side.shape[1]).astype(np.int64) for side in (X, Z)]
-    shared = int(counts[0] @ counts[1])
-    return min(whole, 20 * shared)  # an entry that is stored costs about as much as that many in blocks

@@ -17,25 +17,17 @@ what Nyström methods are there to avoid, so there are two ways:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 
 from kernreg.engine.arrays import is_sparse
-from kernreg.engine.budget import rows_within
-from kernreg.engine.matrix import matrix
-from kernreg.engine.operator import KernelOperator
-from kernreg.engine.program import Program
-from kernreg.engine.separable import separable
-from kernreg.engine.tiles.blocks import BlockFiller
-from kernreg.engine.tiles.normalise import row_normalizers
+from kernreg.engine.budget import chunks
 from kernreg.kernels.base import Kernel
-from kernreg.kernels.function import BoundKernel, FunctionKernel
+from kernreg.kernels.function import FunctionKernel
 
-_CHUNK = 1 << 16  # samples looked at together
 _RIDGE = 1e-3  # of the quadrature, relative to the mean squared column of G[rows, columns]
 _SMALLEST_SHARE = 0.1  # below this share of the plain estimate a fitted sum is not believed
 _CHECKED_ROWS = 200  # landmark rows on which the fit is checked by leaving them out
@@ -88,22 +80,25 @@ class ExactRows(Section):
 
     def block(self) -> np.ndarray:
         """Return G[rows, columns], float64."""
-        program = _program(self.kernel)
-        return np.array(matrix(program, self.row_samples, self.column_samples, None, self.row_normalizers), np.float64)
+        kernel = self.kernel.unbound
+        return np.array(kernel.normalized(self.row_samples, self.column_samples, self.row_normalizers), np.float64)
 
     def left(self, X: Any, V: np.ndarray, normalizers: np.ndarray | None = None) -> np.ndarray:
         """Return k(X, column landmarks) V, with the normalisers of the rows of X where they are known."""
-        program = _program(self.kernel)
-        X = self.kernel._samples(X, "X")
+        kernel = self.kernel.unbound
+        X = kernel.check_samples(X, "X")
         if normalizers is None:
-            normalizers = normalizers_over(program, X, self.kernel.reference)
-        parts = [KernelOperator(program, X[rows], self.column_samples, normalizers[rows]) @ V for rows in chunks(X)]
+            normalizers = kernel.row_normalizers(X, self.kernel.reference)
+        pieces = ((X[rows], normalizers[rows]) for rows in chunks(X))
+        parts = [kernel.normalized_operator(some, self.column_samples, sums) @ V for some, sums in pieces]
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
     def right(self, Z: Any, U: np.ndarray) -> np.ndarray:
         """Return k(row landmarks, Z)ᵀ U."""
-        program, Z = _program(self.kernel), self.kernel._samples(Z, "Z")
-        parts = [KernelOperator(program, self.row_samples, Z[rows], self.row_normalizers).T @ U for rows in chunks(Z)]
+        kernel = self.kernel.unbound
+        Z = kernel.check_samples(Z, "Z")
+        pieces = (Z[rows] for rows in chunks(Z))
+        parts = [kernel.normalized_operator(self.row_samples, some, self.row_normalizers).T @ U for some in pieces]
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
@@ -124,7 +119,7 @@ class EstimatedRows(ExactRows):
         # Rows normalised over the landmarks alone are w_ij / Σ_j w_ij: a common factor, which the ratio forgets.
         both = np.column_stack([V, self.weights])
         plain = float(self.weights.mean())
-        program, X = _program(self.kernel), self.kernel._samples(X, "X")
+        X = self.kernel.check_samples(X, "X")
 
         def ratio(found: np.ndarray) -> np.ndarray:
             sums = found[:, -1]
@@ -132,10 +127,10 @@ class EstimatedRows(ExactRows):
 
         parts = []
         for rows in chunks(X):
-            cheap = separable(program, X[rows], self.column_samples)
-            if cheap is not None:
-                parts.append(ratio(cheap.product(both)))
-            else:
+            operator = self.kernel.operator(X[rows], self.column_samples) if is_sparse(X) else None
+            if getattr(operator, "form", "blocks") == "separable":
+                parts.append(ratio(operator @ both))
+            else:  # blocks, whose rows are normalised while they are at hand
                 parts.append(self.kernel.map_rows(X[rows], self.column_samples, lambda _, block: ratio(block @ both)))
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
@@ -193,44 +188,3 @@ def quadrature(G: np.ndarray, columns: int) -> tuple[np.ndarray, float]:
     leverage = np.einsum("ij,ij->j", half, half)
     left_out = (1.0 - G[some] @ weights) / np.maximum(1.0 - leverage, 1e-3)
     return weights, float(np.sqrt(np.mean(left_out**2)))
-
-
-def normalizers_over(program: Program, X: Any, Z: Any) -> np.ndarray:
-    """Return the normalisers of the rows of X over Z: logarithms of sums for programs in log form, else sums.
-
-    Z is gone through in pieces, and sparse samples in separable form where that pays.
-    """
-    total = np.full(X.shape[0], -np.inf if program.log else 0.0)
-    for columns in chunks(Z):
-        for rows in chunks(X, 1 << 13 if is_sparse(X) else _CHUNK):
-            part = _normalizers_of_part(program, X[rows], Z[columns])
-            total[rows] = np.logaddexp(total[rows], part) if program.log else total[rows] + part
-    nothing = np.isneginf(total) if program.log else total == 0.0
-    return np.where(nothing, np.inf, total)
-
-
-def _normalizers_of_part(program: Program, X: Any, Z: Any) -> np.ndarray:
-    """Return sums of weights (their logarithms), with zero, not infinity, for rows without any weight."""
-    if program.split is not None and is_sparse(X) and is_sparse(Z):
-        weights = separable(replace(program, normalize=False), X, Z)
-        if weights is not None:
-            sums = weights.product(np.ones((Z.shape[0], 1)))[:, 0]
-            with np.errstate(divide="ignore"):
-                return np.log(sums) if program.log else sums
-    found = row_normalizers(BlockFiller(program, X, Z))
-    return np.where(np.isposinf(found), -np.inf if program.log else 0.0, found)
-
-
-def chunks(X: Any, largest: int = _CHUNK) -> Iterator[slice]:
-    """Yield slices of samples that are looked at together: many, but few enough to be copied."""
-    n = X.shape[0]
-    step = largest
-    if isinstance(X, np.ndarray) and X.ndim == 2:
-        step = max(256, min(8 * largest, rows_within(X.shape[1], 8, 1 / 16)))
-    for start in range(0, max(n, 1), step):
-        yield slice(start, min(start + step, n))
-
-
-def _program(kernel: Kernel) -> Program:
-    assert isinstance(kernel, BoundKernel)
-    return kernel._unbound.program

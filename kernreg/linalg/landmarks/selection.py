@@ -31,9 +31,12 @@ from scipy import linalg
 from kernreg.config import memory_budget
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
+from kernreg.linalg.randomness import generator
 
 METHODS = ("uniform", "kmeans++", "entropy", "leverage")
 
+_POOL = 20_000  # candidates, a tenth of that for entropy, where landmarks are not so many that it takes more
+_SWAPS = 10  # for each landmark, at most
 _FEWEST_PILOTS = 300  # columns by which rows are scored, and rows by which columns are
 
 
@@ -45,8 +48,6 @@ def choose_landmarks(
     *,
     Z: Any = None,
     random_state: Any = None,
-    pool_size: int | None = None,
-    max_swaps: int | None = None,
 ) -> np.ndarray:
     """Return the indices of the landmarks, ascending and all different.
 
@@ -64,10 +65,6 @@ def choose_landmarks(
         Second features of the same samples, for kernels of two spaces.
     random_state : int, numpy Generator or RandomState, optional
         The same seed gives the same landmarks.
-    pool_size : int, optional
-        How many candidates are drawn before the method looks at them.
-    max_swaps : int, optional
-        Bound on the swaps of ``"entropy"``, 10 p by default.
 
     Examples
     --------
@@ -89,15 +86,16 @@ def choose_landmarks(
     rng = generator(random_state)
     if method == "uniform" or n_landmarks == n:
         return np.sort(rng.choice(n, n_landmarks, replace=False))
-    pool = _pool(n, n_landmarks, method, pool_size, rng)
+    pool = _pool(n, n_landmarks, method, rng)
     if method == "kmeans++":
         chosen = _plus_plus(kernel, X[pool], n_landmarks, rng)
     elif method == "entropy":
-        bound, Z = anchored(kernel, X, Z), X if Z is None else Z
-        chosen = _entropy(bound(X[pool], Z[pool]), n_landmarks, 10 * n_landmarks if max_swaps is None else max_swaps)
+        bound, Z = kernel.anchored(X, Z), X if Z is None else Z
+        chosen = _entropy(bound(X[pool], Z[pool]), n_landmarks)
     else:
-        bound, Z = anchored(kernel, X, Z), X if Z is None else Z
-        scores = _leverage(bound, X[pool], Z[pool], min(len(pool), max(100, n_landmarks // 2)), rng)
+        other = None if Z is None else Z[pool]
+        pilots = min(len(pool), max(100, n_landmarks // 2))
+        scores = _leverage(kernel.anchored(X, Z), X[pool], other, pilots, rng)
         chosen = _weighted_choice(scores, n_landmarks, rng)
     return np.sort(pool[chosen])
 
@@ -108,16 +106,14 @@ def leverage_of_both(
     sizes: tuple[int, int],
     rank: int,
     random_state: Any = None,
-    *,
-    rounds: int = 2,
-    pool_size: int = 20_000,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return rows and columns of a rectangular matrix, chosen by ridge leverage scores of one another.
 
     The scores of rows are those of their entries in some columns, and the other way round. So the first columns are
-    uniform, rows are chosen by them, columns by these rows, and so on: after a few rounds both have found where a
-    matrix has its weight, also where a uniform choice sees nothing of it (few rows of many, as in sparse graphs). The
-    ridge is the rank-th eigenvalue of the centred block, so that scores are those of that many leading directions.
+    uniform, rows are chosen by them, columns by these rows, and both once more: by then they have found where a matrix
+    has its weight, also where a uniform choice sees nothing of it (few rows of many, as in sparse graphs). The ridge is
+    the rank-th eigenvalue of the centred block, so that scores are those of that many leading directions. Candidates
+    of each side are 20 000 (or ten times the landmarks, where that is more), drawn uniformly.
 
     Parameters
     ----------
@@ -130,10 +126,6 @@ def leverage_of_both(
     rank : int
         How many directions matter.
     random_state : int, numpy Generator or RandomState, optional
-    rounds : int
-        How often rows and columns take turns.
-    pool_size : int
-        Bound on the candidates of each side (ten times the landmarks, where that is more), drawn uniformly.
 
     Examples
     --------
@@ -145,35 +137,16 @@ def leverage_of_both(
     (True, True)
     """
     rng = generator(random_state)
-    pools = [_pool(n, p, "leverage", max(10 * p, pool_size), rng) for n, p in zip(shape, sizes, strict=True)]
+    pools = [_pool(n, p, "leverage", rng) for n, p in zip(shape, sizes, strict=True)]
     pilots = [min(p, max(_FEWEST_PILOTS, 4 * rank)) for p in sizes]
     columns = rng.choice(shape[1], pilots[1], replace=False)
-    for number in range(rounds):
-        last = number == rounds - 1
+    for last in (False, True):
         scores = _ridge_scores(block(pools[0], columns), rank)
         rows = pools[0][_mixed_choice(scores, sizes[0] if last else pilots[0], rng)]
         looked_at = rows if len(rows) <= pilots[0] else rng.choice(rows, pilots[0], replace=False)
         scores = _ridge_scores(block(looked_at, pools[1]).T, rank)
         columns = pools[1][_mixed_choice(scores, sizes[1] if last else pilots[1], rng)]
     return np.sort(rows), np.sort(columns)
-
-
-def anchored(kernel: Kernel, X: Any, Z: Any = None) -> Kernel:
-    """Return the kernel with the reference set that k(X, Z) takes, so that parts of K(X, Z) may be evaluated."""
-    return kernel._anchored(*kernel._sample_pair(X, Z))
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """Return a numpy Generator from a seed, a Generator or scikit-learn's kind of random state."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(
-            f"random_state={random_state!r}; accepted are a non-negative integer, a numpy Generator or RandomState, "
-            "and None"
-        ) from error
 
 
 def _given(indices: Any, n: int, n_landmarks: int | None) -> np.ndarray:
@@ -190,13 +163,11 @@ def _given(indices: Any, n: int, n_landmarks: int | None) -> np.ndarray:
     return np.sort(chosen).astype(np.intp)
 
 
-def _pool(n: int, p: int, method: str, size: int | None, rng: np.random.Generator) -> np.ndarray:
+def _pool(n: int, p: int, method: str, rng: np.random.Generator) -> np.ndarray:
     """Return the candidates: all samples, or a uniform subset where that would be too much work or memory."""
-    if size is None:
-        size = max(4 * p, 2000) if method == "entropy" else max(10 * p, 20_000)
+    size = max(10 * p, _POOL)
     if method == "entropy":  # holds the kernel matrix of the pool
-        size = min(size, int(np.sqrt(memory_budget() / 64)))
-    size = max(p, size)
+        size = max(p, min(max(4 * p, _POOL // 10), int(np.sqrt(memory_budget() / 64))))
     return np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False))
 
 
@@ -214,14 +185,14 @@ def _plus_plus(kernel: Kernel, X: Any, p: int, rng: np.random.Generator) -> np.n
     return np.concatenate([distinct, np.setdiff1d(np.arange(X.shape[0]), distinct)[:missing]])
 
 
-def _entropy(K: np.ndarray, p: int, max_swaps: int) -> np.ndarray:
+def _entropy(K: np.ndarray, p: int) -> np.ndarray:
     """Return the p rows with a small sum of K over them, by the steepest improving swaps."""
     K = 0.5 * (K + K.T)
     diagonal = K.diagonal().copy()
     inside = np.zeros(len(K), dtype=bool)
     inside[np.linspace(0, len(K) - 1, p).astype(int)] = True
     sums = K[:, inside].sum(axis=1)
-    for _ in range(max_swaps):
+    for _ in range(_SWAPS * p):
         # What the sum loses when a member goes, then what it gains when a candidate comes.
         loss = np.where(inside, 2.0 * sums - diagonal, -np.inf)
         out = int(np.argmax(loss))
@@ -234,7 +205,7 @@ def _entropy(K: np.ndarray, p: int, max_swaps: int) -> np.ndarray:
     return np.flatnonzero(inside)
 
 
-def _leverage(kernel: Kernel, X: Any, Z: Any, pilots: int, rng: np.random.Generator) -> np.ndarray:
+def _leverage(kernel: Kernel, X: Any, Z: Any | None, pilots: int, rng: np.random.Generator) -> np.ndarray:
     """Return approximate ridge leverage scores of the rows, from Nyström features Φ of uniform pilots.
 
     φᵢᵀ(ΦᵀΦ + λI)⁻¹φᵢ, plus what the features miss of k(xᵢ, xᵢ), over λ: else samples unlike every pilot would count for
@@ -243,8 +214,10 @@ def _leverage(kernel: Kernel, X: Any, Z: Any, pilots: int, rng: np.random.Genera
     part).
     """
     chosen = np.sort(rng.choice(X.shape[0], pilots, replace=False))
-    W = np.asarray(kernel(X[chosen], Z[chosen]), dtype=np.float64)
-    if kernel.symmetric:
+    symmetric = kernel.symmetric and Z is None  # between two sample sets K is not, whatever the kernel
+    landmarks = (X if Z is None else Z)[chosen]
+    W = np.asarray(kernel(X[chosen], landmarks), dtype=np.float64)
+    if symmetric:
         values, vectors = linalg.eigh(W)
     else:
         _, values, right = linalg.svd(W)
@@ -258,20 +231,21 @@ def _leverage(kernel: Kernel, X: Any, Z: Any, pilots: int, rng: np.random.Genera
         features = block @ T
         return features.T @ features
 
-    eigenvalues, rotation = linalg.eigh(kernel.map_rows(X, Z[chosen], gram, "add"))
+    eigenvalues, rotation = linalg.eigh(kernel.map_rows(X, landmarks, gram, "add"))
     eigenvalues = np.maximum(eigenvalues, 0.0)
     ridge = max(float(np.median(eigenvalues)), 1e-12 * float(eigenvalues.max()))
     H = rotation / np.sqrt(eigenvalues + ridge)
+    own = kernel.diagonal(X) if symmetric else np.zeros(0)
 
     def score(rows: slice, block: np.ndarray) -> np.ndarray:
         features = block @ T
-        found = ((features @ H) ** 2).sum(axis=1)
-        if kernel.symmetric:
-            missed = _diagonal(kernel, X[rows], Z[rows]) - (features * features) @ signs
-            found = found + np.abs(missed) / ridge
-        return np.minimum(found, 1.0)
+        scores = ((features @ H) ** 2).sum(axis=1)
+        if symmetric:
+            missed = own[rows] - (features * features) @ signs
+            scores = scores + np.abs(missed) / ridge
+        return np.minimum(scores, 1.0)
 
-    return kernel.map_rows(X, Z[chosen], score)
+    return kernel.map_rows(X, landmarks, score)
 
 
 def _ridge_scores(B: np.ndarray, rank: int) -> np.ndarray:
@@ -291,12 +265,6 @@ def _mixed_choice(scores: np.ndarray, p: int, rng: np.random.Generator) -> np.nd
     share = scores / total if total > 0.0 else np.zeros(len(scores))
     probabilities = 0.9 * share + (1.0 - 0.9 * float(share.sum())) / len(scores)
     return rng.choice(len(scores), p, replace=False, p=probabilities / probabilities.sum())
-
-
-def _diagonal(kernel: Kernel, X: Any, Z: Any, step: int = 64) -> np.ndarray:
-    """Return k(xᵢ, zᵢ), by way of small blocks: kernels have no cheaper way to say it."""
-    starts = range(0, X.shape[0], step)
-    return np.concatenate([kernel(X[i : i + step], Z[i : i + step]).diagonal() for i in starts])
 
 
 def _weighted_choice(scores: np.ndarray, p: int, rng: np.random.Generator) -> np.ndarray:

@@ -34,9 +34,9 @@ from kernreg.config import memory_budget
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.linalg.exact.report import SolveReport, relative
-from kernreg.linalg.krylov.centred_operator import check_system
 from kernreg.linalg.landmarks.features import Features, Moments, asymmetric_features, symmetric_features
-from kernreg.linalg.landmarks.selection import anchored, choose_landmarks
+from kernreg.linalg.landmarks.selection import choose_landmarks
+from kernreg.linalg.system_inputs import require_positive, targets_and_weights
 
 _DEFAULT_LANDMARKS = 500
 _EPS = float(np.finfo(np.float64).eps)
@@ -75,121 +75,22 @@ class LowRankView:
     loo_residuals: np.ndarray | None = None
 
 
-def solve_symmetric_lowrank(
-    kernel: Kernel,
-    X: Any,
-    Y: np.ndarray,
-    gamma: float,
-    *,
-    weights: np.ndarray | None = None,
-    definite: bool | None = None,
-    n_landmarks: int | None = None,
-    landmarks: Any = "uniform",
-    random_state: Any = 0,
-    loo: bool = False,
-) -> tuple[np.ndarray, LowRankView, LowRankReport]:
-    """Solve LS-SVM for a symmetric kernel with Nyström features.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Symmetric; that is the caller's word.
-    X : array or CSR of m samples
-    Y : ndarray of shape (m,) or (m, C)
-    gamma : float
-    weights : ndarray of shape (m,), optional
-        Positive sample weights.
-    definite : bool, optional
-        Whether K is positive semi-definite; the kernel's own word by default.
-    n_landmarks : int, optional
-        500 by default, or all samples where there are fewer, and no more than the memory budget has room for.
-    landmarks, random_state
-        As in `choose_landmarks`.
-    loo : bool
-        Whether leave-one-out residuals are wanted: a second pass over the samples.
-
-    Returns
-    -------
-    indices : ndarray of shape (p,)
-        The landmarks among the samples.
-    view : LowRankView
-    report : LowRankReport
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernreg.kernels.builtin import rbf
-    >>> X = np.linspace(-3.0, 3.0, 2000)[:, None]
-    >>> k = rbf(sigma=1.0)
-    >>> indices, view, report = solve_symmetric_lowrank(k, X, np.sin(X), 100.0, n_landmarks=30)
-    >>> error = k(X, X[indices]) @ view.coefficients + view.intercept - np.sin(X)
-    >>> report.landmarks, bool(np.abs(error).max() < 0.01)
-    (30, True)
-    """
-    check_system(X.shape[0], Y, gamma, weights)
-    settings = {"n_landmarks": n_landmarks, "landmarks": landmarks, "random_state": random_state}
-    problem = SymmetricLowRank(kernel, X, Y, weights=weights, definite=definite, **settings)
-    (view,), report = problem.at(gamma, loo=loo)
-    return problem.indices, view, report
-
-
-def solve_block_lowrank(
-    kernel: Kernel,
-    X: Any,
-    Y: np.ndarray,
-    gamma: float,
-    *,
-    Z: Any = None,
-    weights: np.ndarray | None = None,
-    n_landmarks: int | None = None,
-    landmarks: Any = "uniform",
-    random_state: Any = 0,
-    loo: bool = False,
-) -> tuple[np.ndarray, LowRankView, LowRankView, LowRankReport]:
-    """Solve AsK-LS for any kernel with asymmetric Nyström features.
-
-    Parameters
-    ----------
-    kernel, X, Y, gamma, weights, n_landmarks, landmarks, random_state, loo
-        As in `solve_symmetric_lowrank`.
-    Z : array or CSR, optional
-        The samples as targets, where the kernel compares two spaces; X by default.
-
-    Returns
-    -------
-    indices : ndarray of shape (p,)
-    source, target : LowRankView
-        f_s(x) = k(x, Z[indices]) c + b₁ and f_t(z) = k(X[indices], z)ᵀ a + b₂, with a kernel bound to its training
-        set where rows are normalised.
-    report : LowRankReport
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernreg.kernels.builtin import sne
-    >>> X = np.linspace(-3.0, 3.0, 400)[:, None]
-    >>> k = sne(sigma=1.0)
-    >>> indices, source, target, report = solve_block_lowrank(k, X, np.sin(X), 10.0, n_landmarks=40)
-    >>> f = k.bind(X)(X, X[indices]) @ source.coefficients + source.intercept
-    >>> bool(np.corrcoef(f.ravel(), np.sin(X).ravel())[0, 1] > 0.99)
-    True
-    """
-    check_system(X.shape[0], Y, gamma, weights)
-    settings = {"n_landmarks": n_landmarks, "landmarks": landmarks, "random_state": random_state}
-    problem = BlockLowRank(kernel, X, Y, Z=Z, weights=weights, **settings)
-    (source, target), report = problem.at(gamma, loo=loo)
-    return problem.indices, source, target, report
-
-
 class LowRankProblem:
     """Features and their moments, made once and good for every γ.
 
     Parameters
     ----------
-    kernel, X, Y, weights, n_landmarks, landmarks, random_state
-        As in `solve_symmetric_lowrank`.
+    kernel : Kernel
+    X : array or CSR of m samples
+    Y : ndarray of shape (m,) or (m, C)
     Z : array or CSR, optional
-        As in `solve_block_lowrank`.
+        The samples as targets, where the kernel compares two spaces; X by default.
+    weights : ndarray of shape (m,), optional
+        Positive sample weights.
+    n_landmarks : int, optional
+        500 by default, or all samples where there are fewer, and no more than the memory budget has room for.
+    landmarks, random_state
+        As in `choose_landmarks`.
 
     Attributes
     ----------
@@ -210,7 +111,7 @@ class LowRankProblem:
         random_state: Any = 0,
     ):
         self._X = X
-        self._Y, self._weights = check_system(X.shape[0], Y, 1.0, weights)
+        self._Y, self._weights = targets_and_weights(X.shape[0], Y, weights)
         self._offset = np.average(self._Y, axis=0, weights=self._weights)
         self.indices = _choose(kernel, X, Z, n_landmarks, landmarks, random_state)
 
@@ -231,12 +132,27 @@ class LowRankProblem:
 
 
 class SymmetricLowRank(LowRankProblem):
-    """LS-SVM with Nyström features, for every γ."""
+    """LS-SVM with Nyström features, for every γ.
+
+    The kernel is symmetric by the caller's word, and positive semi-definite by its own unless ``definite`` says so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernreg.kernels.builtin import rbf
+    >>> X = np.linspace(-3.0, 3.0, 2000)[:, None]
+    >>> k = rbf(sigma=1.0)
+    >>> problem = SymmetricLowRank(k, X, np.sin(X), n_landmarks=30)
+    >>> (view,), report = problem.at(100.0)
+    >>> error = k(X, X[problem.indices]) @ view.coefficients + view.intercept - np.sin(X)
+    >>> report.landmarks, bool(np.abs(error).max() < 0.01)
+    (30, True)
+    """
 
     def __init__(self, kernel: Kernel, X: Any, Y: np.ndarray, *, definite: bool | None = None, **settings: Any):
         super().__init__(kernel, X, Y, **settings)
         self._definite = bool(kernel.definite if definite is None else definite)
-        self._features = symmetric_features(anchored(kernel, X), X, self.indices, self._definite)
+        self._features = symmetric_features(kernel.anchored(X), X, self.indices, self._definite)
         self._sums = self._moments(self._features)
 
     @property
@@ -247,6 +163,7 @@ class SymmetricLowRank(LowRankProblem):
 
     def at(self, gamma: float, *, loo: bool = False) -> tuple[tuple[LowRankView, ...], LowRankReport]:
         """Solve for one γ; with ``loo`` leave-one-out residuals, too, for a pass over the samples."""
+        require_positive(gamma)
         features, sums, floor = self._features, self._sums, 1 / gamma if self._definite else None
         system = _SmallSystem(sums.gram + np.diag(features.signs / gamma), gamma, floor=floor)
         w, residual = system.solve(sums.targets)
@@ -264,11 +181,27 @@ class SymmetricLowRank(LowRankProblem):
 
 
 class BlockLowRank(LowRankProblem):
-    """AsK-LS with asymmetric Nyström features, for every γ; the source view, then the target view."""
+    """AsK-LS with asymmetric Nyström features, for every γ; the source view, then the target view.
+
+    f_s(x) = k(x, Z[indices]) c + b₁ and f_t(z) = k(X[indices], z)ᵀ a + b₂, with a kernel bound to its training set
+    where rows are normalised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernreg.kernels.builtin import sne
+    >>> X = np.linspace(-3.0, 3.0, 400)[:, None]
+    >>> k = sne(sigma=1.0)
+    >>> problem = BlockLowRank(k, X, np.sin(X), n_landmarks=40)
+    >>> (source, target), report = problem.at(10.0)
+    >>> f = k.bind(X)(X, X[problem.indices]) @ source.coefficients + source.intercept
+    >>> bool(np.corrcoef(f.ravel(), np.sin(X).ravel())[0, 1] > 0.99)
+    True
+    """
 
     def __init__(self, kernel: Kernel, X: Any, Y: np.ndarray, *, Z: Any = None, **settings: Any):
         super().__init__(kernel, X, Y, Z=Z, **settings)
-        self._source, self._target = asymmetric_features(anchored(kernel, X, Z), X, X if Z is None else Z, self.indices)
+        self._source, self._target = asymmetric_features(kernel.anchored(X, Z), X, X if Z is None else Z, self.indices)
         self._sums = self._moments(self._source), self._moments(self._target)
 
     @property
@@ -279,6 +212,7 @@ class BlockLowRank(LowRankProblem):
 
     def at(self, gamma: float, *, loo: bool = False) -> tuple[tuple[LowRankView, ...], LowRankReport]:
         """Solve for one γ; with ``loo`` leave-one-out residuals, too, for a pass over the samples."""
+        require_positive(gamma)
         (s, t), source, target, Y, offset = self._sums, self._source, self._target, self._Y, self._offset
         q, columns = source.rank, self._Y.shape[1]
         coupling = np.eye(q) / gamma
@@ -297,11 +231,11 @@ class BlockLowRank(LowRankProblem):
                 cross = weight * system.bilinear(first, second)
                 e_s, e_t = Y[rows] - offset - F @ w_s, Y[rows] - offset - G @ w_t
                 scale = (keep_s * keep_t - cross * cross)[:, None]
-                found = [keep_t[:, None] * e_s + cross[:, None] * e_t, keep_s[:, None] * e_t + cross[:, None] * e_s]
-                return np.hstack(found) / scale
+                both = [keep_t[:, None] * e_s + cross[:, None] * e_t, keep_s[:, None] * e_t + cross[:, None] * e_s]
+                return np.hstack(both) / scale
 
-            both = source.kernel.map_rows(self._X, source.landmarks, left_out)
-            rest_s, rest_t = both[:, :columns], both[:, columns:]
+            rest = source.kernel.map_rows(self._X, source.landmarks, left_out)
+            rest_s, rest_t = rest[:, :columns], rest[:, columns:]
         views = _view(source, s, w_s, offset, rest_s), _view(target, t, w_t, offset, rest_t)
         return views, system.report("block", len(Y), residual, len(self.indices), q)
 

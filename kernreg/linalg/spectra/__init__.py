@@ -1,6 +1,7 @@
 """A few eigenpairs or singular triplets of a matrix in any form.
 
 partial.py        which method, and the results: eigenpairs, singular_triplets
+report.py         what a decomposition did
 lanczos.py        block Lanczos and Golub-Kahan with thick restarts, on an orthonormal basis
 basis.py            that grows block by block
 lapack.py         both ends of the spectrum of a matrix in memory

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh, lobpcg, svds
 
-from kernreg.linalg.spectra.basis import extend, random_block
-from kernreg.linalg.spectra.lanczos import Found, Settings, ordered, require_symmetry
+from kernreg.linalg.spectra.basis import extend, random_block, relative_residual
+from kernreg.linalg.spectra.lanczos import PartialSpectrum, Settings, ordered, require_symmetry
 from kernreg.linalg.spectra.products import Products
 
 
@@ -35,13 +35,13 @@ def looks_symmetric(A: Products, settings: Settings) -> None:
     require_symmetry(V.T @ W, float(np.linalg.norm(W, axis=0).max()), settings)
 
 
-def arpack_eigenpairs(A: Products, k: int, order: str, settings: Settings) -> Found:
+def arpack_eigenpairs(A: Products, k: int, order: str, settings: Settings) -> PartialSpectrum:
     """Return k eigenpairs by implicitly restarted Lanczos, one vector at a time."""
     n = A.shape[0]
     looks_symmetric(A, settings)
     start = settings.rng.standard_normal(n)
     if not A.product(start[:, None]).any():  # ARPACK takes no matrix of zeros
-        return Found(np.zeros(k), np.eye(n, k), 0, 0.0, True)
+        return PartialSpectrum(np.zeros(k), np.eye(n, k), 0, 0.0, True)
     options: dict[str, Any] = {
         "which": "LM" if order == "magnitude" else "LA",
         "v0": start,
@@ -58,7 +58,7 @@ def arpack_eigenpairs(A: Products, k: int, order: str, settings: Settings) -> Fo
     return _finished(A, vectors, k, order, settings)
 
 
-def lobpcg_eigenpairs(A: Products, k: int, order: str, settings: Settings, definite: bool) -> Found:
+def lobpcg_eigenpairs(A: Products, k: int, order: str, settings: Settings, definite: bool) -> PartialSpectrum:
     """Return k eigenpairs by locally optimal block preconditioned conjugate gradients, without a preconditioner.
 
     It finds one end of the spectrum. Where the largest in magnitude are wanted of a matrix that may be indefinite, both
@@ -68,7 +68,7 @@ def lobpcg_eigenpairs(A: Products, k: int, order: str, settings: Settings, defin
     looks_symmetric(A, settings)
     ends = [True] if order == "value" or definite else [True, False]
     scale = float(np.abs(_largest(A, settings)))
-    found = []
+    both: list[np.ndarray] = []
     for largest in ends:
         start = random_block(n, k, settings.rng)
         with warnings.catch_warnings():
@@ -76,16 +76,16 @@ def lobpcg_eigenpairs(A: Products, k: int, order: str, settings: Settings, defin
             _, vectors = lobpcg(
                 _operator(A), start, tol=settings.tol * scale, maxiter=settings.max_iter, largest=largest
             )
-        found.append(np.asarray(vectors))
-    return _finished(A, np.hstack(found), k, order, settings)
+        both.append(np.asarray(vectors))
+    return _finished(A, np.hstack(both), k, order, settings)
 
 
-def arpack_triplets(A: Products, k: int, settings: Settings) -> Found:
+def arpack_triplets(A: Products, k: int, settings: Settings) -> PartialSpectrum:
     """Return k singular triplets by ARPACK on AᵀA or AAᵀ, whichever is smaller."""
     start = settings.rng.standard_normal(min(A.shape))
     probe = A.product(start[:, None]) if A.shape[1] <= A.shape[0] else A.adjoint(start[:, None])
     if not probe.any():
-        return Found(np.zeros(k), np.eye(A.shape[1], k), 0, 0.0, True, np.eye(A.shape[0], k))
+        return PartialSpectrum(np.zeros(k), np.eye(A.shape[1], k), 0, 0.0, True, np.eye(A.shape[0], k))
     try:
         V = svds(_operator(A), k, tol=0.1 * settings.tol, v0=start, maxiter=settings.max_iter)[2].T
     except ArpackNoConvergence as failure:
@@ -117,29 +117,22 @@ def _completed(vectors: np.ndarray, k: int, rng: np.random.Generator) -> np.ndar
     return extend(W, W[:, :0], min(n, W.shape[1]), 1.0, rng)[0]
 
 
-def _finished(A: Products, vectors: np.ndarray, k: int, order: str, settings: Settings) -> Found:
+def _finished(A: Products, vectors: np.ndarray, k: int, order: str, settings: Settings) -> PartialSpectrum:
     """Rayleigh-Ritz on what an iteration ended with: k orthonormal vectors in all cases, and their true residual."""
     V = _completed(vectors, k, settings.rng)
     W = A.product(V)
     T = V.T @ W
     values, S = np.linalg.eigh(0.5 * (T + T.T))
     top = ordered(values, order)[:k]
-    rest = np.linalg.norm(W @ S[:, top] - (V @ S[:, top]) * values[top], axis=0)
-    residual = _relative(rest, np.abs(values))
-    return Found(values[top], V @ S[:, top], A.passes, residual, residual <= settings.tol)
+    residual = relative_residual(W @ S[:, top] - (V @ S[:, top]) * values[top], values)
+    return PartialSpectrum(values[top], V @ S[:, top], A.passes, residual, residual <= settings.tol)
 
 
-def _finished_triplets(A: Products, V: np.ndarray, k: int, settings: Settings) -> Found:
+def _finished_triplets(A: Products, V: np.ndarray, k: int, settings: Settings) -> PartialSpectrum:
     V = _completed(V, k, settings.rng)
     W = np.asfortranarray(A.product(V))
     U, _, R = extend(W, W[:, :0], min(len(W), W.shape[1]), float(np.linalg.norm(W, axis=0).max()), settings.rng)
     P, values, S = np.linalg.svd(R)
     left, right = U @ P[:, :k], V @ S[:k].T
-    rest = np.linalg.norm(A.adjoint(left) - right * values[:k], axis=0)
-    residual = _relative(rest, values)
-    return Found(values[:k], right, A.passes, residual, residual <= settings.tol, left)
-
-
-def _relative(rest: np.ndarray, values: np.ndarray) -> float:
-    scale = float(values.max(initial=0.0))
-    return float(rest.max(initial=0.0)) / scale if scale > 0.0 else 0.0
+    residual = relative_residual(A.adjoint(left) - right * values[:k], values)
+    return PartialSpectrum(values[:k], right, A.passes, residual, residual <= settings.tol, left)

@@ -27,6 +27,12 @@ def largest_norm(W: np.ndarray) -> float:
     return float(np.sqrt(_square_norms(W).max(initial=0.0)))
 
 
+def relative_residual(rest: np.ndarray, values: np.ndarray) -> float:
+    """Return the largest norm of a column of A V - V diag(λ), relative to the largest |λ|."""
+    scale = float(np.abs(values).max(initial=0.0))
+    return float(np.linalg.norm(rest, axis=0).max(initial=0.0)) / scale if scale > 0.0 else 0.0
+
+
 def _square_norms(W: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->j", W, W)
 

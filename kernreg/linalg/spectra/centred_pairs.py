@@ -1,7 +1,7 @@
 """Rectangular kernel matrices centred on both sides, G̃ = J_n G J_m, J = I - 11ᵀ/n: in place, or applied on the way.
 
-The counterpart of `centring` and `implicit` for two sample sets. J is never formed, and G̃ of a sparse or streamed G
-costs what products with G do.
+The counterpart of `centring` and `centred_operator` for two sample sets. J is never formed, and G̃ of a sparse or
+streamed G costs what products with G do.
 """
 
 from __future__ import annotations

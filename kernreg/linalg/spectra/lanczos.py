@@ -27,7 +27,8 @@ from typing import TypeAlias
 import numpy as np
 
 from kernreg.errors import AsymmetryError
-from kernreg.linalg.spectra.basis import extend, largest_norm, qr, random_block
+from kernreg.linalg.exact.centring import asymmetric_part
+from kernreg.linalg.spectra.basis import extend, largest_norm, random_block
 
 Map: TypeAlias = Callable[[np.ndarray], np.ndarray]
 Watch: TypeAlias = Callable[[int, float], None]
@@ -54,8 +55,6 @@ class Settings:
         Returns the rounding error of products, which adds to that; known after the first one.
     block, columns : int, optional
         Columns of a block and of the basis; chosen by the number of pairs wanted by default.
-    start : ndarray of shape (n, any), optional
-        Directions to start from, in place of random ones.
     watch : callable, optional
         Called as ``watch(step, residual / tol)``.
     """
@@ -67,7 +66,6 @@ class Settings:
     noise: Callable[[], float] = float
     block: int | None = None
     columns: int | None = None
-    start: np.ndarray | None = None
     watch: Watch | None = None
 
     def sizes(self, n: int, k: int) -> tuple[int, int]:
@@ -77,18 +75,9 @@ class Settings:
         columns = self.columns or max(k + 8 * block, 2 * k + 2 * block)
         return block, max(min(columns, n), min(n, k + 2 * block))
 
-    def first(self, n: int, width: int) -> np.ndarray:
-        """Return the starting block."""
-        if self.start is None:
-            return random_block(n, width, self.rng)
-        given = np.array(self.start, dtype=np.float64, order="F")[:, :width]
-        if given.shape[1] < width:
-            given = np.hstack([given, random_block(n, width - given.shape[1], self.rng)])
-        return qr(np.asfortranarray(given))[0]
-
 
 @dataclass(frozen=True)
-class Found:
+class PartialSpectrum:
     """Values and vectors in the order wanted, and how they were reached; ``left`` is None for eigenpairs."""
 
     values: np.ndarray
@@ -106,7 +95,7 @@ def ordered(values: np.ndarray, order: str) -> np.ndarray:
     return np.lexsort((-values, -np.abs(values)))
 
 
-def block_lanczos(product: Map, n: int, k: int, order: str, settings: Settings) -> Found:
+def block_lanczos(product: Map, n: int, k: int, order: str, settings: Settings) -> PartialSpectrum:
     """Return k eigenpairs of a symmetric operator.
 
     Parameters
@@ -123,15 +112,15 @@ def block_lanczos(product: Map, n: int, k: int, order: str, settings: Settings) 
     --------
     >>> diagonal = np.arange(50.0)
     >>> settings = Settings(1e-12, 100, np.random.default_rng(0))
-    >>> found = block_lanczos(lambda V: diagonal[:, None] * V, 50, 2, "value", settings)
-    >>> [round(float(value), 9) for value in found.values], found.converged
+    >>> spectrum = block_lanczos(lambda V: diagonal[:, None] * V, 50, 2, "value", settings)
+    >>> [round(float(value), 9) for value in spectrum.values], spectrum.converged
     ([49.0, 48.0], True)
     """
     block, columns = settings.sizes(n, k)
     V = np.empty((n, columns + block), order="F")
     T = np.zeros((columns + block, columns + block))
     m, width = 0, block
-    V[:, :width] = settings.first(n, width)
+    V[:, :width] = random_block(n, width, settings.rng)
     scale = floor = residual = 0.0
     probes = _PROBES if block < k else 0
     for step in range(1, settings.max_iter + 1):
@@ -152,7 +141,7 @@ def block_lanczos(product: Map, n: int, k: int, order: str, settings: Settings) 
         if settings.watch is not None:
             settings.watch(step, residual / settings.tol)
         if (done and probes == 0) or end == n or step == settings.max_iter:
-            return Found(values[top], V[:, :end] @ S[:, top], step, residual, done)
+            return PartialSpectrum(values[top], V[:, :end] @ S[:, top], step, residual, done)
         if done:  # elsewhere there may be more of a value that is repeated more often than the block has columns
             m, Q, floor = _restart(V, T, values, S, top), random_block(n, block, settings.rng), residual
             Q = extend(Q, V[:, :m], min(block, n - m), 1.0, settings.rng)[0]
@@ -166,7 +155,9 @@ def block_lanczos(product: Map, n: int, k: int, order: str, settings: Settings) 
     raise AssertionError("unreachable")
 
 
-def block_golub_kahan(product: Map, adjoint: Map, shape: tuple[int, int], k: int, settings: Settings) -> Found:
+def block_golub_kahan(
+    product: Map, adjoint: Map, shape: tuple[int, int], k: int, settings: Settings
+) -> PartialSpectrum:
     """Return k singular triplets of an operator with at least as many rows as columns.
 
     Parameters
@@ -178,14 +169,13 @@ def block_golub_kahan(product: Map, adjoint: Map, shape: tuple[int, int], k: int
     k : int
         How many triplets.
     settings : Settings
-        A start is one of right singular vectors.
     """
     n, small = shape
     block, columns = settings.sizes(small, k)
     V, U = np.empty((small, columns + block), order="F"), np.empty((n, columns + block), order="F")
     B = np.zeros((columns + block, columns + block))
     m, width = 0, block
-    V[:, :width] = settings.first(small, width)
+    V[:, :width] = random_block(small, width, settings.rng)
     scale = floor = residual = 0.0
     probes = _PROBES if block < k else 0
     for step in range(1, settings.max_iter + 1):
@@ -204,7 +194,7 @@ def block_golub_kahan(product: Map, adjoint: Map, shape: tuple[int, int], k: int
         if settings.watch is not None:
             settings.watch(step, residual / settings.tol)
         if (done and probes == 0) or end == small or step == settings.max_iter:
-            return Found(values[:k], V[:, :end] @ S[:k].T, step, residual, done, U[:, :end] @ P[:, :k])
+            return PartialSpectrum(values[:k], V[:, :end] @ S[:k].T, step, residual, done, U[:, :end] @ P[:, :k])
         if done or end + Q.shape[1] > columns:
             kept = k if done else _kept(k, end, columns, block)
             V[:, :kept], U[:, :kept] = V[:, :end] @ S[:kept].T, U[:, :end] @ P[:, :kept]
@@ -235,8 +225,8 @@ def _restart(V: np.ndarray, T: np.ndarray, values: np.ndarray, S: np.ndarray, ke
 
 
 def require_symmetry(H: np.ndarray, scale: float, settings: Settings) -> None:
-    """Raise AsymmetryError unless H = VᵀAV, which a symmetric A makes symmetric, is so but for rounding."""
-    gap = float(np.abs(H - H.T).max(initial=0.0))
+    """Raise AsymmetryError unless H = VᵀAV, or A itself, is symmetric but for rounding."""
+    gap, _ = asymmetric_part(H)
     if gap > settings.asymmetry * scale + settings.noise():
         raise AsymmetryError(
             f"the matrix is asymmetric (xᵀAy and yᵀAx differ by {gap / scale:.2g} of its largest values); eigenpairs "

@@ -5,10 +5,10 @@
 
 Methods, each reachable by name::
 
-    dense       LAPACK on the matrix in memory                     extremes.py
+    dense       LAPACK on the matrix in memory                     lapack.py
     krylov      block Lanczos or Golub-Kahan, thick restarts       lanczos.py
-    arpack      implicitly restarted Lanczos, vector by vector     external.py (may miss copies of repeated values)
-    lobpcg      block conjugate gradients (eigenpairs only)        external.py
+    arpack      implicitly restarted Lanczos, vector by vector     arpack.py (may miss copies of repeated values)
+    lobpcg      block conjugate gradients (eigenpairs only)        arpack.py
     randomized  subspace iteration: approximate, few passes        randomized.py
     auto        dense for small matrices or many pairs, else krylov, which takes the matrix in memory or as products
 
@@ -28,15 +28,22 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from kernreg.config import memory_budget
-from kernreg.errors import AsymmetryError, DataError, ParameterError
-from kernreg.linalg.exact.centring import asymmetry
-from kernreg.linalg.landmarks.selection import generator
+from kernreg.errors import DataError, ParameterError
+from kernreg.linalg.randomness import generator
 from kernreg.linalg.spectra.arpack import arpack_eigenpairs, arpack_triplets, lobpcg_eigenpairs
-from kernreg.linalg.spectra.basis import peak_signs
-from kernreg.linalg.spectra.lanczos import Found, Settings, Watch, block_golub_kahan, block_lanczos
+from kernreg.linalg.spectra.basis import peak_signs, relative_residual
+from kernreg.linalg.spectra.lanczos import (
+    PartialSpectrum,
+    Settings,
+    Watch,
+    block_golub_kahan,
+    block_lanczos,
+    require_symmetry,
+)
 from kernreg.linalg.spectra.lapack import dense_eigenpairs
 from kernreg.linalg.spectra.products import Products
 from kernreg.linalg.spectra.randomized import POWER_ITERATIONS, randomized_eigenpairs, randomized_triplets
+from kernreg.linalg.spectra.report import PartialReport
 
 EIGEN_METHODS = ("auto", "dense", "krylov", "arpack", "lobpcg", "randomized")
 SINGULAR_METHODS = ("auto", "dense", "krylov", "arpack", "randomized")
@@ -49,42 +56,28 @@ _FEW = 0.1  # up to this share of all pairs Krylov methods pay for a matrix in m
 
 
 @dataclass(frozen=True)
-class PartialReport:
-    """How a partial decomposition was found, and how well.
+class Hints:
+    """What a caller knows about a matrix, or allows, when its eigenpairs are wanted.
 
     Attributes
     ----------
-    method : str
-        What ran: ``"dense"``, ``"krylov"``, ``"arpack"``, ``"lobpcg"`` or ``"randomized"``.
-    shape : tuple of int
-    components : int
-        Pairs or triplets asked for.
-    iterations : int
-        Steps of the iteration, 0 for a direct one.
-    products : int
-        Columns multiplied by the matrix or its transpose.
-    passes : int
-        Products of whole blocks: how often the matrix was gone through.
-    residual : float
-        Largest ‖A v - λ v‖ (or ‖Aᵀu - σ v‖, ‖A v - σ u‖), relative to the largest |λ| (σ).
-    converged : bool
-        Whether that is within the tolerance asked for; with no tolerance, True.
-    form : str
-        How products were made: ``"array"``, ``"sparse"``, ``"products"``, or what an operator says of itself.
-    note : str
-        Why the method was taken, or was left for another.
+    definite : bool
+        Whether A is known to be positive semi-definite; spares ``"lobpcg"`` the lower end of the spectrum.
+    overwrite : bool
+        Whether a float64 array may be used as working memory.
+    block : int, optional
+        Columns that ``"krylov"`` multiplies at once; some more than k by default.
+    callback : callable, optional
+        Called as ``callback(step, residual / tol)`` by our own iterations.
     """
 
-    method: str
-    shape: tuple[int, int]
-    components: int
-    iterations: int
-    products: int
-    passes: int
-    residual: float
-    converged: bool = True
-    form: str = "array"
-    note: str = ""
+    definite: bool = False
+    overwrite: bool = False
+    block: int | None = None
+    callback: Watch | None = None
+
+
+_NO_HINTS = Hints()
 
 
 def eigenpairs(
@@ -96,11 +89,7 @@ def eigenpairs(
     tol: float | None = None,
     max_iter: int | None = None,
     random_state: Any = 0,
-    definite: bool = False,
-    overwrite: bool = False,
-    start: np.ndarray | None = None,
-    block: int | None = None,
-    callback: Watch | None = None,
+    hints: Hints = _NO_HINTS,
 ) -> tuple[np.ndarray, np.ndarray, PartialReport]:
     """Return k eigenpairs of a symmetric matrix, A v = λ v.
 
@@ -122,16 +111,7 @@ def eigenpairs(
         ConvergenceWarning.
     random_state : int, Generator or None
         Of starting vectors.
-    definite : bool
-        Whether A is known to be positive semi-definite; spares ``"lobpcg"`` the lower end of the spectrum.
-    overwrite : bool
-        Whether a float64 array may be used as working memory.
-    start : ndarray of shape (n, any), optional
-        Directions near the eigenvectors wanted, to start ``"krylov"`` from.
-    block : int, optional
-        Columns that ``"krylov"`` multiplies at once; some more than k by default.
-    callback : callable, optional
-        Called as ``callback(step, residual / tol)`` by our own iterations.
+    hints : Hints
 
     Returns
     -------
@@ -154,28 +134,28 @@ def eigenpairs(
     _require_choice("method", method, EIGEN_METHODS)
     _require_choice("order", order, ORDERS)
     _require_count(k, n)
-    settings, fixed = _settings(matrix, k, method, tol, max_iter, random_state, start, block, callback)
+    settings, fixed = _settings(matrix, k, method, tol, max_iter, random_state, hints)
     chosen, note = _choose(matrix, method, k, vectors=1)
     if chosen in ("arpack", "lobpcg") and (n < 5 * k or k >= n - 1):
         chosen, note = "dense", f"{method} needs more samples for each pair (n = {n}, k = {k}); dense was taken"
-    found = None
+    spectrum = None
     if chosen == "krylov":
         bound = _worthwhile(matrix, method, settings)
-        found = block_lanczos(matrix.product, n, k, order, bound)
-        if not found.converged and bound.max_iter < settings.max_iter:
-            chosen, note, found = "dense", "krylov was slow on this spectrum; dense took over", None
+        spectrum = block_lanczos(matrix.product, n, k, order, bound)
+        if not spectrum.converged and bound.max_iter < settings.max_iter:
+            chosen, note, spectrum = "dense", "krylov was slow on this spectrum; dense took over", None
     elif chosen == "arpack":
-        found = arpack_eigenpairs(matrix, k, order, settings)
+        spectrum = arpack_eigenpairs(matrix, k, order, settings)
     elif chosen == "lobpcg":
-        found = lobpcg_eigenpairs(matrix, k, order, settings, definite)
+        spectrum = lobpcg_eigenpairs(matrix, k, order, settings, hints.definite)
     elif chosen == "randomized":
-        found = randomized_eigenpairs(matrix.product, n, k, order, settings, fixed)
-    if found is None:
-        found = _dense(matrix, k, order, overwrite)
-    report = _report(chosen, matrix, k, found, fixed, settings, note)
-    signs = peak_signs(found.vectors)
+        spectrum = randomized_eigenpairs(matrix.product, n, k, order, settings, fixed)
+    if spectrum is None:
+        spectrum = _dense(matrix, k, order, settings, hints.overwrite)
+    report = _report(chosen, matrix, k, spectrum, fixed, settings, note)
+    signs = peak_signs(spectrum.vectors)
     kept = matrix.dtype
-    return (found.values / matrix.factor).astype(kept), (found.vectors * signs).astype(kept), report
+    return (spectrum.values / matrix.factor).astype(kept), (spectrum.vectors * signs).astype(kept), report
 
 
 def singular_triplets(
@@ -186,8 +166,6 @@ def singular_triplets(
     tol: float | None = None,
     max_iter: int | None = None,
     random_state: Any = 0,
-    start: np.ndarray | None = None,
-    block: int | None = None,
     callback: Watch | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, PartialReport]:
     """Return the k largest singular triplets of a matrix, A v = σ u and Aᵀu = σ v.
@@ -200,10 +178,10 @@ def singular_triplets(
         How many triplets, from 1 to min(n, m).
     method : {"auto", "dense", "krylov", "arpack", "randomized"}
         See the module.
-    tol, max_iter, random_state, block, callback
+    tol, max_iter, random_state
         As in `eigenpairs`.
-    start : ndarray of shape (m, any), optional
-        Directions near the right singular vectors wanted (left ones, of shape (n, any), where n < m).
+    callback : callable, optional
+        Called as ``callback(step, residual / tol)`` by our own iterations.
 
     Returns
     -------
@@ -225,31 +203,31 @@ def singular_triplets(
     rows, columns = matrix.shape
     _require_choice("method", method, SINGULAR_METHODS)
     _require_count(k, min(rows, columns))
-    settings, fixed = _settings(matrix, k, method, tol, max_iter, random_state, start, block, callback)
+    settings, fixed = _settings(matrix, k, method, tol, max_iter, random_state, Hints(callback=callback))
     chosen, note = _choose(matrix, method, k, vectors=2)
     if chosen == "arpack" and k >= min(rows, columns) - 1:
         chosen, note = "dense", f"arpack finds fewer than all triplets (k = {k}); dense was taken"
-    found = None
+    spectrum = None
     if chosen == "krylov":
         bound = _worthwhile(matrix, method, settings)
         if rows >= columns:
-            found = block_golub_kahan(matrix.product, matrix.adjoint, (rows, columns), k, bound)
+            spectrum = block_golub_kahan(matrix.product, matrix.adjoint, (rows, columns), k, bound)
         else:
-            found = _swapped(block_golub_kahan(matrix.adjoint, matrix.product, (columns, rows), k, bound))
-        if not found.converged and bound.max_iter < settings.max_iter:
-            chosen, note, found = "dense", "krylov was slow on this spectrum; dense took over", None
+            spectrum = _swapped(block_golub_kahan(matrix.adjoint, matrix.product, (columns, rows), k, bound))
+        if not spectrum.converged and bound.max_iter < settings.max_iter:
+            chosen, note, spectrum = "dense", "krylov was slow on this spectrum; dense took over", None
     elif chosen == "arpack":
-        found = arpack_triplets(matrix, k, settings)
+        spectrum = arpack_triplets(matrix, k, settings)
     elif chosen == "randomized":
-        found = randomized_triplets(matrix.product, matrix.adjoint, matrix.shape, k, settings, fixed)
-    if found is None:
-        found = _dense_triplets(matrix, k)
-    assert found.left is not None
-    report = _report(chosen, matrix, k, found, fixed, settings, note)
-    signs = peak_signs(found.left)
-    U, V = found.left * signs, found.vectors * signs
+        spectrum = randomized_triplets(matrix.product, matrix.adjoint, matrix.shape, k, settings, fixed)
+    if spectrum is None:
+        spectrum = _dense_triplets(matrix, k)
+    assert spectrum.left is not None
+    report = _report(chosen, matrix, k, spectrum, fixed, settings, note)
+    signs = peak_signs(spectrum.left)
+    U, V = spectrum.left * signs, spectrum.vectors * signs
     kept = matrix.dtype
-    return U.astype(kept), (found.values / matrix.factor).astype(kept), V.astype(kept), report
+    return U.astype(kept), (spectrum.values / matrix.factor).astype(kept), V.astype(kept), report
 
 
 def _require_choice(name: str, value: Any, accepted: tuple[str, ...]) -> None:
@@ -263,15 +241,7 @@ def _require_count(k: Any, largest: int) -> None:
 
 
 def _settings(
-    A: Products,
-    k: int,
-    method: str,
-    tol: Any,
-    max_iter: Any,
-    random_state: Any,
-    start: Any,
-    block: int | None,
-    watch: Watch | None,
+    A: Products, k: int, method: str, tol: Any, max_iter: Any, random_state: Any, hints: Hints
 ) -> tuple[Settings, int | None]:
     """Return how iterations run, and the fixed number of passes of a randomised one that was given no tolerance."""
     if tol is not None and (not isinstance(tol, Real) or not 0.0 < float(tol) < 1.0):
@@ -285,7 +255,7 @@ def _settings(
     goal = max(usual, _ROUNDINGS * A.eps) if tol is None else max(float(tol), _FLOOR * A.eps)
     # The basis may take a quarter of the memory budget.
     fitting = max(1, memory_budget() // (4 * 8 * sum(A.shape)))
-    plain = Settings(goal, 1, generator(random_state), block=block)
+    plain = Settings(goal, 1, generator(random_state), block=hints.block)
     block, columns = plain.sizes(min(A.shape), k)
     if max_iter is None:
         max_iter = 10 * max(A.shape) if method == "arpack" else 300
@@ -297,8 +267,7 @@ def _settings(
         noise=A.noise,
         block=block,
         columns=max(min(columns, fitting), min(min(A.shape), k + 2 * block)),
-        start=start,
-        watch=watch,
+        watch=hints.callback,
     ), fixed
 
 
@@ -324,47 +293,40 @@ def _worthwhile(A: Products, method: str, settings: Settings) -> Settings:
     return replace(settings, max_iter=min(settings.max_iter - 1, max(20, min(A.shape) // 20)))
 
 
-def _dense(A: Products, k: int, order: str, overwrite: bool) -> Found:
+def _dense(A: Products, k: int, order: str, settings: Settings, overwrite: bool) -> PartialSpectrum:
     D, itself = A.dense(overwrite=overwrite)
-    gap, largest = asymmetry(D), max(float(D.max()), -float(D.min()))
-    if gap * largest > (1e-8 if A.dtype == np.float64 else 1e-4) * largest + A.noise():
-        raise AsymmetryError(
-            f"the matrix is asymmetric (max |A - Aᵀ| is {gap:.3g} of max |A|); eigenpairs are those of a symmetric "
-            "one. Use singular_triplets"
-        )
+    require_symmetry(D, max(float(D.max()), -float(D.min())), settings)
     values, vectors = dense_eigenpairs(D, k, order, overwrite=True)
     # The matrix may be gone by now; backward stability of LAPACK is what is left to say then.
-    residual = A.eps if itself else _relative(A.product(vectors) - vectors * values, values)
-    return Found(values, vectors, 0, residual, True)
+    residual = A.eps if itself else relative_residual(A.product(vectors) - vectors * values, values)
+    return PartialSpectrum(values, vectors, 0, residual, True)
 
 
-def _dense_triplets(A: Products, k: int) -> Found:
+def _dense_triplets(A: Products, k: int) -> PartialSpectrum:
     U, values, V = linalg.svd(A.dense()[0], full_matrices=False, overwrite_a=True, check_finite=False)
     left, right = U[:, :k], V[:k].T
     rest = A.adjoint(left) - right * values[:k]
-    return Found(values[:k], right, 0, _relative(rest, values), True, left)
+    return PartialSpectrum(values[:k], right, 0, relative_residual(rest, values), True, left)
 
 
-def _swapped(found: Found) -> Found:
-    assert found.left is not None
-    return Found(found.values, found.left, found.iterations, found.residual, found.converged, found.vectors)
-
-
-def _relative(rest: np.ndarray, values: np.ndarray) -> float:
-    scale = float(np.abs(values).max(initial=0.0))
-    return float(np.linalg.norm(rest, axis=0).max(initial=0.0)) / scale if scale > 0.0 else 0.0
+def _swapped(spectrum: PartialSpectrum) -> PartialSpectrum:
+    assert spectrum.left is not None
+    return PartialSpectrum(
+        spectrum.values, spectrum.left, spectrum.iterations, spectrum.residual, spectrum.converged, spectrum.vectors
+    )
 
 
 def _report(
-    method: str, A: Products, k: int, found: Found, fixed: int | None, settings: Settings, note: str
+    method: str, A: Products, k: int, spectrum: PartialSpectrum, fixed: int | None, settings: Settings, note: str
 ) -> PartialReport:
-    converged = found.converged or fixed is not None
+    converged = spectrum.converged or fixed is not None
     if not converged:
         warnings.warn(
-            f"{method} stopped after {found.iterations} iterations with a relative residual of {found.residual:.2g}, "
-            f"and tol={settings.tol:.2g} was asked for. Raise max_iter or tol, or use 'dense' where memory allows",
+            f"{method} stopped after {spectrum.iterations} iterations with a relative residual of "
+            f"{spectrum.residual:.2g}, and tol={settings.tol:.2g} was asked for. Raise max_iter or tol, or use 'dense' "
+            "where memory allows",
             ConvergenceWarning,
             stacklevel=3,
         )
-    steps, residual = found.iterations, found.residual
+    steps, residual = spectrum.iterations, spectrum.residual
     return PartialReport(method, A.shape, int(k), steps, A.count, A.passes, residual, converged, A.form, note)

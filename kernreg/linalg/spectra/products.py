@@ -117,23 +117,23 @@ class Products:
         A = self.matrix
         if isinstance(A, np.ndarray):
             # Thin blocks go through BLAS faster as rows from the left, Vᵀ A, than as columns from the right.
-            found = (V.T @ A).T if adjoint else A @ V
+            W = (V.T @ A).T if adjoint else A @ V
         elif isinstance(A, LinearOperator):
-            found = A.rmatmat(V) if adjoint else A.matmat(V)
+            W = A.rmatmat(V) if adjoint else A.matmat(V)
         elif adjoint:
             if self._transposed is None:
                 self._transposed = A.T.tocsr()
-            found = self._transposed @ V
+            W = self._transposed @ V
         else:
-            found = A @ V
-        found = np.asarray(found)
-        if not is_finite(found):
+            W = A @ V
+        W = np.asarray(W)
+        if not is_finite(W):
             raise NotFiniteError("a product with the matrix contains NaN or infinity")
-        return self._scaled(found.astype(np.float64, copy=False))
+        return self._scaled(W.astype(np.float64, copy=False))
 
-    def _scaled(self, found: np.ndarray) -> np.ndarray:
+    def _scaled(self, W: np.ndarray) -> np.ndarray:
         if not self._seen:
-            largest = float(np.abs(found).max(initial=0.0))
+            largest = float(np.abs(W).max(initial=0.0))
             self._seen = largest > 0.0
             if self._seen and not _SAFE[0] < largest < _SAFE[1]:
                 if largest < _LOST:
@@ -142,7 +142,7 @@ class Products:
                         "digits. Check the scale of the features and the kernel's parameters"
                     )
                 self.factor = float(2.0 ** -np.round(np.log2(largest)))
-        return found if self.factor == 1.0 else np.multiply(found, self.factor, out=found)
+        return W if self.factor == 1.0 else np.multiply(W, self.factor, out=W)
 
     def dense(self, *, overwrite: bool = False) -> tuple[np.ndarray, bool]:
         """Return the matrix, times the factor, as a float64 array to work in, and whether it is the matrix itself."""

@@ -15,14 +15,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernreg.linalg.spectra.basis import extend, largest_norm, random_block
-from kernreg.linalg.spectra.lanczos import Found, Map, Settings, ordered, require_symmetry
+from kernreg.linalg.spectra.basis import extend, largest_norm, random_block, relative_residual
+from kernreg.linalg.spectra.lanczos import Map, PartialSpectrum, Settings, ordered, require_symmetry
 
 OVERSAMPLING = 10
 POWER_ITERATIONS = 7  # without a tolerance, each one product with A and one with Aᵀ, as is usual
 
 
-def randomized_eigenpairs(product: Map, n: int, k: int, order: str, settings: Settings, fixed: int | None) -> Found:
+def randomized_eigenpairs(
+    product: Map, n: int, k: int, order: str, settings: Settings, fixed: int | None
+) -> PartialSpectrum:
     """Return k eigenpairs of a symmetric operator by subspace iteration and Rayleigh-Ritz.
 
     Parameters
@@ -38,8 +40,8 @@ def randomized_eigenpairs(product: Map, n: int, k: int, order: str, settings: Se
     --------
     >>> d = 0.5 ** np.arange(40.0)
     >>> settings = Settings(1e-9, 100, np.random.default_rng(0))
-    >>> found = randomized_eigenpairs(lambda V: d[:, None] * V, 40, 2, "magnitude", settings, None)
-    >>> [round(float(value), 9) for value in found.values]
+    >>> spectrum = randomized_eigenpairs(lambda V: d[:, None] * V, 40, 2, "magnitude", settings, None)
+    >>> [round(float(value), 9) for value in spectrum.values]
     [1.0, 0.5]
     """
     width = min(n, k + max(OVERSAMPLING, k // 2))
@@ -51,21 +53,19 @@ def randomized_eigenpairs(product: Map, n: int, k: int, order: str, settings: Se
         require_symmetry(T, largest_norm(W), settings)
         values, S = np.linalg.eigh(0.5 * (T + T.T))
         top = ordered(values, order)[:k]
-        scale = float(np.abs(values).max(initial=0.0))
-        rest = W @ S[:, top] - (Q @ S[:, top]) * values[top]
-        residual = float(np.linalg.norm(rest, axis=0).max(initial=0.0)) / scale if scale > 0.0 else 0.0
+        residual = relative_residual(W @ S[:, top] - (Q @ S[:, top]) * values[top], values)
         done = residual <= settings.tol
         if settings.watch is not None:
             settings.watch(step, residual / settings.tol)
         if step == limit or (done and fixed is None):
             break
         Q = _orthonormal(W, settings.rng)[0]
-    return Found(values[top], Q @ S[:, top], step, residual, done)
+    return PartialSpectrum(values[top], Q @ S[:, top], step, residual, done)
 
 
 def randomized_triplets(
     product: Map, adjoint: Map, shape: tuple[int, int], k: int, settings: Settings, fixed: int | None
-) -> Found:
+) -> PartialSpectrum:
     """Return k singular triplets by subspace iteration with A and Aᵀ in turn; parameters as above."""
     width = min(*shape, k + max(OVERSAMPLING, k // 2))
     limit = settings.max_iter if fixed is None else fixed + 1
@@ -75,16 +75,14 @@ def randomized_triplets(
         W = adjoint(U)
         # Both projections are at hand: A V = U R, and AᵀU = W. Triplets of the first leave a residual in the second.
         P, values, S = np.linalg.svd(R)
-        rest = W @ P[:, :k] - (V @ S[:k].T) * values[:k]
-        scale = float(values.max(initial=0.0))
-        residual = float(np.linalg.norm(rest, axis=0).max(initial=0.0)) / scale if scale > 0.0 else 0.0
+        residual = relative_residual(W @ P[:, :k] - (V @ S[:k].T) * values[:k], values)
         done = residual <= settings.tol
         if settings.watch is not None:
             settings.watch(step, residual / settings.tol)
         if step == limit or (done and fixed is None):
             break
         V = _orthonormal(W, settings.rng)[0]
-    return Found(values[:k], V @ S[:k].T, step, residual, done, U @ P[:, :k])
+    return PartialSpectrum(values[:k], V @ S[:k].T, step, residual, done, U @ P[:, :k])
 
 
 def _orthonormal(W: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

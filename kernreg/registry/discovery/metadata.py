@@ -38,6 +38,14 @@ def installed_version(name: str) -> str | None:
         return None
 
 
+def installed_summary(name: str) -> str:
+    """The one line in which an installed distribution says what it is, empty if it says nothing."""
+    try:
+        return " ".join((_field(Distribution.from_name(name), "Summary") or "").split())
+    except Exception:  # unreadable metadata must not keep anybody from a list of commands
+        return ""
+
+
 def location(distribution: Distribution) -> str:
     """The metadata directory; the standard library has no public name for it."""
     return os.fspath(getattr(distribution, "_path", "")) or type(distribution).__name__

@@ -59,8 +59,9 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
     ----------
     n_clusters : int or tuple of int
         Clusters of rows and of columns; one number for both.
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         Compares rows with columns. Its bandwidth is relative to samples of length one, unless ``lengths="none"``.
+        By default that of the chain around it, else ``sne(sigma=1.5)``.
     n_components : int or None
         Components of the embeddings; None for as many as there are clusters on the side that has more.
     scaling : {"auto", "bipartite", "none"}
@@ -115,11 +116,13 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
     (100, 40)
     """
 
+    default_kernel = "sne(sigma=1.5)"
+
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         n_clusters: Any = 3,
         *,
-        kernel: Any = "sne(sigma=1.5)",
+        kernel: Any = None,
         n_components: int | None = None,
         scaling: str = "auto",
         compatibility: str = "a1",
@@ -162,7 +165,7 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
         components = self.n_components
         if components is None:
             components = min(max(clusters), *A.shape)
-        self.svd_ = KernelSVD(self.kernel, components).fit((rows, columns))
+        self.svd_ = KernelSVD(self.resolve_kernel(), components).fit((rows, columns))
         self.solver_report_ = self.svd_.solver_report_
         self.row_embedding_ = self._embedded(self.svd_.left_scores_, self.svd_.left_scores_)
         self.column_embedding_ = self._embedded(self.svd_.right_scores_, self.svd_.right_scores_)

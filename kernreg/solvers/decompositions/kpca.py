@@ -31,16 +31,16 @@ import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
+from kernreg.common.progress import residual_progress
 from kernreg.config import memory_budget
-from kernreg.engine.products import GROUPS, PARTIAL_BYTES
 from kernreg.errors import DataError, ParameterError
-from kernreg.kernels import as_kernel
 from kernreg.linalg.spectra.basis import peak_signs
-from kernreg.linalg.spectra.partial import ORDERS, PartialReport
+from kernreg.linalg.spectra.partial import ORDERS, Hints
 from kernreg.linalg.spectra.products import NotFiniteError
-from kernreg.solvers.decompositions.preimages import default_kernel, require_invertible, way_back
-from kernreg.solvers.decompositions.principal import Components, principal_components
-from kernreg.solvers.decompositions.shared import shown, where_not_finite
+from kernreg.linalg.spectra.report import PartialReport
+from kernreg.solvers.decompositions.centred_eigenpairs import Components, principal_components
+from kernreg.solvers.decompositions.finiteness import not_finite_error
+from kernreg.solvers.decompositions.preimages import default_kernel, learn_inverse, require_invertible
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_fitted, check_samples, input_kind, without_zero_weights
 from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some
@@ -55,9 +55,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         A symmetric kernel, definite or not, for example ``"rbf(sigma=2.0)"`` or ``"tl1(rho=3.0)"``; an asymmetric one
         is refused.
+        By default that of the chain around it, else ``rbf``.
     n_components : int, optional
         How many components, at most as many as samples; by default all with an eigenvalue that is not zero.
     order : {"magnitude", "value"}
@@ -122,7 +123,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
 
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         n_components: int | None = None,
         *,
         order: str = "magnitude",
@@ -169,7 +170,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         """Return the scores of the samples kept, and whether these are all."""
         check_choice("order", self.order, ORDERS)
         check_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
-        kernel = as_kernel(self.kernel)
+        kernel = self.resolve_kernel()
         if isinstance(X, tuple) and len(X) == 2 and np.ndim(X[0]) >= 1:
             raise DataError("X is a pair; KernelPCA takes one set of samples. For two of them use 'ksvd'")
         X = check_samples(self, X, kernel, reset=True)
@@ -181,7 +182,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         self.__dict__.pop("inverse_", None)
         if self.fit_inverse_transform:
             own = self.inverse_kernel if self.inverse_kernel is not None else default_kernel(kernel, scores)
-            self.inverse_ = way_back(own, scores, self.X_fit_, self.alpha, weights)
+            self.inverse_ = learn_inverse(own, scores, self.X_fit_, self.alpha, weights)
         return scores, kept.shape[0] == X.shape[0]
 
     def _decompose(self, weights: np.ndarray | None) -> Components:
@@ -194,18 +195,16 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
             "tol": self.tol,
             "max_iter": self.max_iter,
             "random_state": self.random_state,
-            "definite": self.kernel_.definite is True,
-            "overwrite": True,
         }
-        if solver == "operator":
-            options["block"] = _cheap_block(m, k)
+        block = _cheap_block(self.kernel_.mirrored_columns(m), k) if solver == "operator" else None
         try:
-            with shown(f"kpca of {m} samples") as callback:
-                found = principal_components(K, k, weights, callback=callback, **options)
+            with residual_progress(f"kpca of {m} samples") as callback:
+                hints = Hints(self.kernel_.definite is True, overwrite=True, block=block, callback=callback)
+                components = principal_components(K, k, weights, hints=hints, **options)
         except NotFiniteError:
-            raise where_not_finite(self.kernel_, self.X_fit_) from None
-        report = found.report
-        return replace(found, report=replace(report, note="; ".join(part for part in (note, report.note) if part)))
+            raise not_finite_error(self.kernel_, self.X_fit_) from None
+        report = components.report
+        return replace(components, report=replace(report, note="; ".join(part for part in (note, report.note) if part)))
 
     def _wanted(self, m: int) -> int:
         k: Any = self.n_components
@@ -242,12 +241,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         require_symmetric(kernel, K, who="KernelPCA", instead="ksvd")
         return solver, K, note
 
-    def _keep(self, found: Components, weights: np.ndarray | None) -> np.ndarray:
+    def _keep(self, components: Components, weights: np.ndarray | None) -> np.ndarray:
         """Keep the components in the shape users see; return the scores of the training samples."""
-        m, dtype = self.X_fit_.shape[0], found.values.dtype
-        values, vectors, mean = found.values, found.vectors, found.mean
+        m, dtype = self.X_fit_.shape[0], components.values.dtype
+        values, vectors, mean = components.values, components.vectors, components.mean
         size = np.abs(values.astype(np.float64))
-        present = size > found.floor
+        present = size > components.floor
         if self.n_components is None:
             if not present.any():
                 raise DataError(
@@ -272,8 +271,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         self.signature_ = int((signs > 0).sum()), int((signs < 0).sum())
         self.dual_coef_ = (A if scale is None else scale * A).astype(dtype)
         self.intercept_ = (-mean * divided).astype(dtype)
-        self.solver_report_: PartialReport = found.report
-        self.n_iter_ = max(1, found.report.iterations)
+        self.solver_report_: PartialReport = components.report
+        self.n_iter_ = max(1, components.report.iterations)
         return scores.astype(dtype)
 
     # Results ------------------------------------------------------------------------------------------------
@@ -336,7 +335,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         return tags
 
 
-def _cheap_block(m: int, k: int) -> int | None:
-    """Return the widest block whose product costs half: the engine mirrors blocks of K while partial sums are small."""
-    widest = PARTIAL_BYTES // (8 * GROUPS * m)
+def _cheap_block(widest: int, k: int) -> int | None:
+    """Return the widest block whose product costs half, where that is about as wide as k components need."""
     return widest if k <= widest < k + max(6, k // 4) else None

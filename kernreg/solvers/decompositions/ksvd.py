@@ -23,11 +23,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernreg.errors import ParameterError
-from kernreg.kernels import Kernel, as_kernel
+from kernreg.kernels import Kernel
+from kernreg.solvers.decompositions.centred_triplets import SVD_SOLVERS, SVDSettings, decompose, kernel_dtype
 from kernreg.solvers.decompositions.compatibility.heads import HEADS, targets
-from kernreg.solvers.decompositions.compatibility.learned import learn_compatibility
+from kernreg.solvers.decompositions.compatibility.learned import DownstreamLoss, learn_compatibility
 from kernreg.solvers.decompositions.compatibility.maps import COMPATIBILITIES, Compatibility
-from kernreg.solvers.decompositions.triplets import SVD_SOLVERS, decompose, kernel_dtype
 from kernreg.solvers.decompositions.two_sided import TwoSided
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.samples import check_samples
@@ -51,8 +51,9 @@ class KernelSVD(TwoSided):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         Any kernel, for example ``"sne(sigma=2.0)"``.
+        By default that of the chain around it, else ``rbf``.
     n_components : int or None
         How many triplets; None for all min(n, m).
     compatibility : {None, "a0", "a1", "a2", "a3", "identity"}
@@ -115,7 +116,7 @@ class KernelSVD(TwoSided):
 
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         n_components: Any = 2,
         *,
         compatibility: str | None = None,
@@ -157,7 +158,7 @@ class KernelSVD(TwoSided):
         y : array-like of shape (n,) or (n, outputs), optional
             Targets of the left samples, for ``compatibility="a3"``; otherwise not used.
         """
-        kernel = as_kernel(self.kernel)
+        kernel = self.resolve_kernel()
         self._check_parameters(kernel)
         left, right = self._sample_sets(X, kernel)
         r = self._count(left, right)
@@ -165,25 +166,16 @@ class KernelSVD(TwoSided):
         self.X_fit_ = self.compatibility_.left_samples(left)
         self.Z_fit_ = self.X_fit_ if right is left else self.compatibility_.right_samples(right)
         self.kernel_ = kernel.bind(self.Z_fit_)
-        found = decompose(
-            self.kernel_,
-            self.X_fit_,
-            self.Z_fit_,
-            r,
-            center=self.center,
-            svd_solver=self.svd_solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-        )
+        settings = SVDSettings(self.svd_solver, self.tol, self.max_iter, self.random_state)
+        triplets = decompose(self.kernel_, self.X_fit_, self.Z_fit_, r, settings, center=self.center)
         dtype = kernel_dtype(self.X_fit_, self.Z_fit_)
-        factor = np.sqrt(len(found.left) * len(found.right)) if self.scale else 1.0
-        self.singular_values_ = (found.values / factor).astype(dtype)
-        self.left_vectors_, self.right_vectors_ = found.left.astype(dtype), found.right.astype(dtype)
-        self.left_scores_, self.right_scores_ = found.left_scores.astype(dtype), found.right_scores.astype(dtype)
-        self._left_offset, self._right_offset = found.left_offset, found.right_offset
-        self.solver_report_ = found.report
-        self.n_iter_ = max(1, found.report.iterations)
+        factor = np.sqrt(len(triplets.left) * len(triplets.right)) if self.scale else 1.0
+        self.singular_values_ = (triplets.values / factor).astype(dtype)
+        self.left_vectors_, self.right_vectors_ = triplets.left.astype(dtype), triplets.right.astype(dtype)
+        self.left_scores_, self.right_scores_ = triplets.left_scores.astype(dtype), triplets.right_scores.astype(dtype)
+        self._left_offset, self._right_offset = triplets.left_offset, triplets.right_offset
+        self.solver_report_ = triplets.report
+        self.n_iter_ = max(1, triplets.report.iterations)
         return self
 
     def _check_parameters(self, kernel: Kernel) -> None:
@@ -210,18 +202,9 @@ class KernelSVD(TwoSided):
         if self.compatibility != "a3":
             return start
         head, Y = targets(self.head, y, left.shape[0])
+        loss = DownstreamLoss(head, r, bool(self.center), float(self.alpha), float(self.learning_penalty))
         learned, self.learning_report_ = learn_compatibility(
-            kernel,
-            left,
-            right,
-            start,
-            Y,
-            head=head,
-            n_components=r,
-            center=self.center,
-            alpha=float(self.alpha),
-            penalty=float(self.learning_penalty),
-            max_iter=int(self.learning_iter),
+            kernel, left, right, start, Y, loss, max_iter=int(self.learning_iter)
         )
         return learned
 
@@ -237,8 +220,8 @@ class KernelSVD(TwoSided):
         """
         check_is_fitted(self)
         samples = self.compatibility_.left_samples(check_samples(self, X, self.kernel_, reset=False))
-        found = self.kernel_.operator(samples, self.Z_fit_) @ self.right_vectors_ - self._left_offset
-        return found.astype(self.left_scores_.dtype, copy=False)
+        scores = self.kernel_.operator(samples, self.Z_fit_) @ self.right_vectors_ - self._left_offset
+        return scores.astype(self.left_scores_.dtype, copy=False)
 
     def transform_right(self, Z: Any) -> np.ndarray:
         """Return the right scores of samples like those of the right side, centred with the training means.
@@ -251,5 +234,5 @@ class KernelSVD(TwoSided):
         """
         check_is_fitted(self)
         samples = self.compatibility_.right_samples(self._right_side(Z))
-        found = self.kernel_.operator(self.X_fit_, samples).T @ self.left_vectors_ - self._right_offset
-        return found.astype(self.right_scores_.dtype, copy=False)
+        scores = self.kernel_.operator(self.X_fit_, samples).T @ self.left_vectors_ - self._right_offset
+        return scores.astype(self.right_scores_.dtype, copy=False)

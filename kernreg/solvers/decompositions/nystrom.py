@@ -26,13 +26,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernreg.common.progress import progress
 from kernreg.errors import ParameterError
-from kernreg.kernels import Kernel, as_kernel
-from kernreg.linalg.landmarks.nystrom import nystrom_triplets
+from kernreg.kernels import Kernel
+from kernreg.linalg.landmarks.approximation import Approximation
+from kernreg.linalg.landmarks.nystrom import NystromSettings, nystrom_triplets
 from kernreg.linalg.landmarks.sampled_matrix import NORMALIZERS, SectionedMatrix, check_methods
-from kernreg.linalg.landmarks.selection import generator
+from kernreg.linalg.landmarks.sections import Swapped
+from kernreg.linalg.randomness import generator
 from kernreg.linalg.spectra.partial import SINGULAR_METHODS
+from kernreg.solvers.decompositions.centred_triplets import kernel_dtype
 from kernreg.solvers.decompositions.compatibility.maps import COMPATIBILITIES
-from kernreg.solvers.decompositions.triplets import kernel_dtype
 from kernreg.solvers.decompositions.two_sided import TwoSided
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.samples import check_samples
@@ -50,8 +52,9 @@ class AsymmetricNystroem(TwoSided):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         Any kernel, for example ``"sne(sigma=2.0)"``.
+        By default that of the chain around it, else ``rbf``.
     n_components : int
         How many triplets, r.
     n_landmarks : int, tuple of two, or None
@@ -119,7 +122,7 @@ class AsymmetricNystroem(TwoSided):
 
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         n_components: int = 2,
         *,
         n_landmarks: Any = None,
@@ -157,7 +160,7 @@ class AsymmetricNystroem(TwoSided):
             One sample set, a data matrix, or two sample sets, as `KernelSVD` takes them.
         y : ignored
         """
-        kernel = as_kernel(self.kernel)
+        kernel = self.resolve_kernel()
         self._check_parameters(kernel)
         left, right = self._sample_sets(X, kernel)
         r = self._count(left, right)
@@ -167,36 +170,32 @@ class AsymmetricNystroem(TwoSided):
         matrix = SectionedMatrix(kernel, left_samples, other, self.normalizers)
         methods = check_methods(self.landmarks, matrix.one)
         sizes = self._sizes(methods, matrix.shape, r)
-        seed = int(generator(self.random_state).integers(2**62))
+        settings = NystromSettings(
+            methods=methods,
+            center=bool(self.center),
+            orthogonalize=bool(self.orthogonalize),
+            tol=None if self.tol is None else float(self.tol),
+            largest=_pair(self.max_landmarks, "max_landmarks", matrix.shape),
+            svd_method=self.svd_solver,
+            seed=int(generator(self.random_state).integers(2**62)),
+        )
         with progress("landmarks", max(matrix.shape)) as report:
-            found = nystrom_triplets(
-                matrix,
-                r,
-                sizes,
-                methods=methods,
-                center=bool(self.center),
-                orthogonalize=bool(self.orthogonalize),
-                tol=None if self.tol is None else float(self.tol),
-                largest=_pair(self.max_landmarks, "max_landmarks", matrix.shape),
-                svd_method=self.svd_solver,
-                seed=seed,
-                callback=lambda count, eta: report(count),
-            )
-        self._keep(found, matrix, kernel_dtype(matrix.X, matrix.Z))
+            triplets = nystrom_triplets(matrix, r, sizes, settings, callback=lambda count, eta: report(count))
+        self._keep(triplets, matrix, kernel_dtype(matrix.X, matrix.Z))
         return self
 
-    def _keep(self, found: Any, matrix: SectionedMatrix, dtype: np.dtype) -> None:
+    def _keep(self, triplets: Approximation, matrix: SectionedMatrix, dtype: np.dtype) -> None:
         factor = np.sqrt(matrix.shape[0] * matrix.shape[1]) if self.scale else 1.0
-        self.singular_values_ = (found.values / factor).astype(dtype)
-        self.left_vectors_ = found.left.astype(dtype, copy=False)
-        self.right_vectors_ = found.right.astype(dtype, copy=False)
-        self._values = found.values
-        self.row_landmarks_, self.column_landmarks_ = found.rows, found.columns
-        self.kernel_ = getattr(found.section, "inner", found.section).kernel
-        self._section = found.section
-        self._left_map = found.left_coefficients, found.left_offset
-        self._right_map = found.right_coefficients, found.right_offset
-        self.solver_report_ = report = found.report
+        self.singular_values_ = (triplets.values / factor).astype(dtype)
+        self.left_vectors_ = triplets.left.astype(dtype, copy=False)
+        self.right_vectors_ = triplets.right.astype(dtype, copy=False)
+        self._values = triplets.values
+        self.row_landmarks_, self.column_landmarks_ = triplets.rows, triplets.columns
+        self._section = section = triplets.section
+        self.kernel_ = section.inner.kernel if isinstance(section, Swapped) else section.kernel
+        self._left_map = triplets.left_coefficients, triplets.left_offset
+        self._right_map = triplets.right_coefficients, triplets.right_offset
+        self.solver_report_ = report = triplets.report
         self.n_iter_ = len(report.levels)
         if not report.converged:
             estimate = "unknown from one size" if np.isnan(report.eta) else f"{report.eta:.2g}"

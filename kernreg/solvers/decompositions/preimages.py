@@ -30,7 +30,7 @@ def require_invertible(X: Any, kernel: Kernel, alpha: Any) -> None:
         raise ParameterError(f"alpha={alpha!r} is not accepted; give a positive number, or 'loo'")
 
 
-def way_back(kernel: Any, scores: np.ndarray, X: np.ndarray, alpha: Any, weights: np.ndarray | None) -> LSSVR:
+def learn_inverse(kernel: Any, scores: np.ndarray, X: np.ndarray, alpha: Any, weights: np.ndarray | None) -> LSSVR:
     """Return the regression from scores to samples.
 
     Parameters
@@ -45,8 +45,8 @@ def way_back(kernel: Any, scores: np.ndarray, X: np.ndarray, alpha: Any, weights
     Examples
     --------
     >>> X = np.linspace(0.0, 1.0, 9)[:, None]
-    >>> back = way_back("linear", 3.0 * X, X, 1e-9, None)
-    >>> back.predict([[1.5]]).round(6).tolist()
+    >>> inverse = learn_inverse("linear", 3.0 * X, X, 1e-9, None)
+    >>> inverse.predict([[1.5]]).round(6).tolist()
     [[0.5]]
     """
     gamma = "loo" if alpha == "loo" else 1.0 / float(alpha)
@@ -62,5 +62,5 @@ def _median_distance(scores: np.ndarray, most: int = 1000) -> float:
     """Return the median distance between some of the scores, or 1 where all are the same."""
     some = scores[:: max(1, -(-len(scores) // most))]
     distances = pdist(some.astype(np.float64))
-    found = float(np.median(distances)) if distances.size else 0.0
-    return found if found > 0.0 else 1.0
+    median = float(np.median(distances)) if distances.size else 0.0
+    return median if median > 0.0 else 1.0

@@ -1,4 +1,4 @@
-"""What decompositions between two sample sets share: which samples are on which side, and scores side by side."""
+"""What decompositions between two sample sets share: which samples come in on which side, and scores of both sides."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.solvers.decompositions.compatibility.maps import Compatibility, make_compatibility
-from kernreg.solvers.decompositions.sides import as_pair, right_samples, transposed
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_samples, input_kind
 
@@ -65,14 +65,14 @@ class TwoSided(TransformerMixin, KernelParameters):
 
     def _sample_sets(self, X: Any, kernel: Kernel) -> tuple[Any, Any]:
         """Return left and right samples, checked; the same object where they are one set."""
-        pair = as_pair(X, kernel)
+        pair = _as_pair(X, kernel)
         table = input_kind(kernel) == "table"
         self._mode = "pair" if pair else "one" if self.compatibility is None else "matrix"
         left = check_samples(self, pair[0] if pair else X, kernel, reset=True, name="X[0]" if pair else "X")
         if pair:
-            right = right_samples(pair[1], kernel, "X[1]")
+            right = _right_samples(pair[1], kernel, "X[1]")
         else:
-            right = left if self._mode == "one" else transposed(left)
+            right = left if self._mode == "one" else _transposed(left)
         self._right_features = right.shape[1] if table else None
         if table and self.compatibility is None and left.shape[1] != right.shape[1]:
             raise DataError(
@@ -103,7 +103,7 @@ class TwoSided(TransformerMixin, KernelParameters):
         """Return samples like those of the right side, checked."""
         if self._mode == "one":
             return check_samples(self, Z, self.kernel_, reset=False, name="Z")
-        Z = right_samples(Z, self.kernel_, "Z")
+        Z = _right_samples(Z, self.kernel_, "Z")
         if self._right_features is not None and Z.shape[1] != self._right_features:
             what = "one for each row of the training matrix" if self._mode == "matrix" else "as in training"
             raise DataError(f"Z has {Z.shape[1]} features; right samples have {self._right_features}, {what}")
@@ -139,7 +139,7 @@ class TwoSided(TransformerMixin, KernelParameters):
         if X is None:
             left, right = self.left_scores_, self.right_scores_
         else:
-            pair = as_pair(X, self.kernel_) or ((X, X) if self._mode == "one" else None)
+            pair = _as_pair(X, self.kernel_) or ((X, X) if self._mode == "one" else None)
             if pair is None:
                 raise DataError("both sides of new samples are asked for: give a tuple, left and right samples")
             left, right = self.transform(pair[0]), self.transform_right(pair[1])
@@ -163,3 +163,32 @@ class TwoSided(TransformerMixin, KernelParameters):
         tags.target_tags.required = self.compatibility == "a3"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _as_pair(X: Any, kernel: Kernel) -> tuple[Any, Any] | None:
+    """Return two sample sets where a tuple of them was given (a tuple of two rows is a table, as in scikit-learn)."""
+    if not isinstance(X, tuple) or len(X) != 2:
+        if isinstance(X, list | tuple) and X and all(len(getattr(side, "shape", ())) == 2 for side in X):
+            raise DataError(
+                f"X is a {type(X).__name__} of {len(X)} tables; two sample sets are given as a tuple of two, (X, Z), "
+                "and one as a table"
+            )
+        return None
+    least = 2 if input_kind(kernel) == "table" else 1
+    return X if all(len(getattr(side, "shape", None) or np.shape(side)) >= least for side in X) else None
+
+
+def _right_samples(Z: Any, kernel: Kernel, name: str) -> Any:
+    """Return samples of the right side, checked: validated as scikit-learn does where they are rows of features."""
+    kind = input_kind(kernel)
+    if kind == "any":
+        return Z
+    if kind == "index":
+        index = np.asarray(Z)
+        return index[:, None] if index.ndim == 1 else index
+    return check_array(Z, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name)
+
+
+def _transposed(A: Any) -> Any:
+    """Return the columns of a matrix as samples in rows."""
+    return A.T.tocsr() if hasattr(A, "tocsr") else np.ascontiguousarray(A.T)

@@ -27,7 +27,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from kernreg.factory import make_kernel
 from kernreg.linalg import BlockSpectrum, SolveReport, solve_block_or_spectrum
 from kernreg.solvers.dual.documentation import documented
 from kernreg.solvers.dual.exact import CentredSystem, ExactSystem, Path
@@ -96,7 +95,7 @@ class _AsKLS(DualMachine):
 
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         gamma: Any = 0.5,
         *,
         ensembler: Any = "average",
@@ -124,7 +123,7 @@ class _AsKLS(DualMachine):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         # Check.
         ensembler = new_ensembler(self.ensembler)
-        settings, kernel = Settings.of(self), make_kernel(self.kernel)
+        settings, kernel = Settings.of(self), self.resolve_kernel()
         damped = check_choice("on_pole", self.on_pole, ("raise", "damp")) == "damp"
         data = check_training_set(self, kernel, X, y, sample_weight)
         # Encode the targets: the columns of Y are classes, or outputs.
@@ -201,8 +200,9 @@ class AsKLSClassifier(ClassifierMixin, _AsKLS, DualClassifier):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         Any kernel, for example ``"sne(sigma=2.0)"``.
+        By default that of the chain around it, else ``rbf``.
     gamma : float, sequence of float or "loo"
         The regularisation constant γ; larger fits the data closer. Of a sequence (or of a grid fitted to the kernel
         matrix, ``"loo"``) the value with the best exact leave-one-out accuracy is taken, ties settled by squared error.
@@ -270,8 +270,9 @@ class AsKLSRegressor(RegressorMixin, _AsKLS, DualRegressor):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         Any kernel, for example ``"sne(sigma=2.0)"``.
+        By default that of the chain around it, else ``rbf``.
     gamma : float, sequence of float or "loo"
         The regularisation constant γ; of a sequence (or of a grid fitted to the kernel matrix, ``"loo"``) the value
         with the best exact leave-one-out R² is taken.

@@ -26,7 +26,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, is_regressor
 
 from kernreg.errors import ParameterError
-from kernreg.factory import make_kernel
 from kernreg.linalg import SolveReport, SymmetricSpectrum, solve_symmetric
 from kernreg.solvers.dual.documentation import documented
 from kernreg.solvers.dual.exact import CentredSystem, ExactSystem, Path
@@ -77,7 +76,7 @@ class _LSSVM(DualMachine):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         # Check.
-        settings, kernel = Settings.of(self), make_kernel(self.kernel)
+        settings, kernel = Settings.of(self), self.resolve_kernel()
         data = check_training_set(self, kernel, X, y, sample_weight)
         # Encode the targets: the columns of Y are classes, pairs of classes, or outputs.
         targets = self._encode(data.y)
@@ -139,8 +138,9 @@ class LSSVC(ClassifierMixin, _LSSVM, DualClassifier):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         A symmetric kernel, for example ``"rbf(sigma=2.0)"``; an asymmetric one is refused.
+        By default that of the chain around it, else ``rbf``.
     gamma : float, sequence of float or "loo"
         The regularisation constant γ; larger fits the data closer. Of a sequence (or of a grid fitted to the kernel
         matrix, ``"loo"``) the value with the best exact leave-one-out accuracy is taken, ties settled by squared error.
@@ -171,7 +171,7 @@ class LSSVC(ClassifierMixin, _LSSVM, DualClassifier):
 
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         gamma: Any = 1.0,
         *,
         multi_class: str = "one-vs-rest",
@@ -230,8 +230,9 @@ class LSSVR(RegressorMixin, _LSSVM, DualRegressor):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         A symmetric kernel, for example ``"rbf(sigma=2.0)"``; an asymmetric one is refused.
+        By default that of the chain around it, else ``rbf``.
     gamma : float, sequence of float or "loo"
         The regularisation constant γ; larger fits the data closer. Of a sequence (or of a grid fitted to the kernel
         matrix, ``"loo"``) the value with the best exact leave-one-out R² is taken.

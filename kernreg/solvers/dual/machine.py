@@ -49,7 +49,7 @@ class DualMachine(KernelParameters):
 
     def __init__(
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         gamma: Any = 1.0,
         *,
         strategy: str = "auto",

@@ -9,6 +9,7 @@ import numpy as np
 
 from kernreg.common.progress import progress
 from kernreg.errors import DataError, ParameterError
+from kernreg.linalg.krylov.iterations import IterationSettings
 from kernreg.linalg.krylov.systems import solve_block_iterative, solve_symmetric_iterative
 from kernreg.linalg.landmarks.systems import BlockLowRank, LowRankProblem, SymmetricLowRank
 from kernreg.solvers.dual.solution import Candidate, DualSolution
@@ -38,15 +39,15 @@ class IterativeSystem:
         """Solve for one γ."""
         data, settings = self._data, self._settings
         with progress("iterations", settings.max_iter) as show:
-            options: dict[str, Any] = {
-                "weights": data.weights,
-                "tol": settings.tol,
-                "max_iter": settings.max_iter,
-                "rank": settings.n_landmarks,
-                "landmarks": settings.landmarks,
-                "random_state": settings.random_state,
-                "callback": lambda iteration, ratio: show(iteration),
-            }
+            iterations = IterationSettings(
+                tol=settings.tol,
+                max_iter=settings.max_iter,
+                rank=settings.n_landmarks,
+                landmarks=settings.landmarks,
+                random_state=settings.random_state,
+                watch=lambda iteration, ratio: show(iteration),
+            )
+            options: dict[str, Any] = {"weights": data.weights, "settings": iterations}
             if self._symmetric:
                 a, b, report = solve_symmetric_iterative(data.kernel, data.X, self._Y, gamma, **options)
                 return DualSolution({"decision": a}, {"decision": b}, report)

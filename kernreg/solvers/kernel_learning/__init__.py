@@ -8,5 +8,6 @@ ordered_weights.py     the best decreasing weights, and
 linear_program.py      linear programs through cvxopt
 kernel_learner.py    what kernel learners share
 side_information.py  what labels, pairs or a matrix say about pairs of samples
+pair_checks.py       pairs and matrices as they are given, checked
 partial_labels.py    labels of any type, some of them missing, as codes
 """

@@ -13,8 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 from kernreg.errors import ParameterError
 
 _TOLERANCE = 1e-10  # asked for
-_REACHED = 1e-8  # good enough to be called optimal: near a degenerate optimum rounding errors end the iteration before
+_REACHED = 1e-8  # good enough to be called optimal
 _ACCEPTABLE = 1e-5  # good enough to be returned, with a warning
+# How cvxopt solves for a step. Cholesky's method is fast, but forms normal equations, whose condition is squared: near
+# the optimum rounding makes them indefinite, sooner on one CPU than on another. Then LDLᵀ of the whole system goes on.
+_FACTORISATIONS = ("chol2", "ldl")
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,7 @@ def solve_linear_program(
     """
     from cvxopt import matrix, solvers
 
+    _check_equalities(A, b, what)
     options = {
         "show_progress": False,
         "maxiters": max_iter,
@@ -82,30 +86,28 @@ def solve_linear_program(
         "refinement": 2,
     }
     arguments = matrix(_column(c)), _sparse(G), matrix(_column(h)), _sparse(A), matrix(_column(b))
-    try:
-        found = solvers.lp(*arguments, options=options)
-    except (ValueError, ArithmeticError) as error:
-        if _contradictory(A, b):
+    attempts: list[Any] = []
+    for factorisation in _FACTORISATIONS:
+        try:
+            attempts.append(solvers.lp(*arguments, kktsolver=factorisation, options=options))
+        except (ValueError, ArithmeticError) as error:
             raise ParameterError(
-                f"{what} contradict each other: no solution satisfies all equality constraints. Relax some"
+                f"{what} cannot be solved for: {error}. Together they must bound every unknown"
             ) from error
-        raise ParameterError(
-            f"{what} cannot be solved for: {error}. Equality constraints must not follow from one another; leave out "
-            "those that do"
-        ) from error
-    status = found["status"]
+        if attempts[-1]["status"] != "unknown":
+            break
+    found = min(attempts, key=_error)
+    status, worst = found["status"], _error(found)
     if status == "primal infeasible":
         raise ParameterError(f"{what} contradict each other: no solution satisfies all of them. Relax some")
     if status == "dual infeasible":
         raise ParameterError(f"{what} leave the objective unbounded below: add bounds")
-    gap, parts = found["gap"], (found["primal infeasibility"], found["dual infeasibility"])
-    worst = max(gap, *parts) if gap is not None and None not in parts else np.inf
-    if not worst <= _ACCEPTABLE:
+    if worst > _ACCEPTABLE:
         raise ParameterError(
             f"{what}: no optimum was found in {found['iterations']} iterations (gap and infeasibilities are up to "
             f"{worst:.2g}); rescale the constraints, whose numbers should be of ordinary size"
         )
-    reached = status == "optimal" or worst <= _REACHED
+    reached = worst <= _REACHED
     if not reached:
         warnings.warn(
             f"the linear program stopped at a gap of {worst:.2g}, and {_TOLERANCE:g} was asked for",
@@ -114,14 +116,33 @@ def solve_linear_program(
         )
     x, z, y = (np.array(found[name], dtype=np.float64).ravel() for name in ("x", "z", "y"))
     iterations = int(found["iterations"])
-    return LinearProgram(x, float(c @ x), "optimal" if reached else "stopped", z, y, float(gap), iterations)
+    return LinearProgram(x, float(c @ x), "optimal" if reached else "stopped", z, y, float(found["gap"]), iterations)
 
 
-def _contradictory(A: Any, b: np.ndarray) -> bool:
-    """Return whether A x = b has no solution."""
+def _error(found: Any) -> float:
+    """Return gap and infeasibilities, whichever is largest, where cvxopt stopped; 0 where it came to a conclusion."""
+    if found["status"] != "unknown":
+        return 0.0
+    worst = np.max([found["gap"], found["primal infeasibility"], found["dual infeasibility"]])
+    return float(np.nan_to_num(worst, nan=np.inf))
+
+
+def _check_equalities(A: Any, b: np.ndarray, what: str) -> None:
+    """Refuse rows of A that depend on each other: rounding decides whether cvxopt notices."""
     table = A.toarray() if hasattr(A, "toarray") else np.asarray(A, dtype=np.float64)
-    rest = table @ np.linalg.lstsq(table, b, rcond=None)[0] - b
-    return bool(np.abs(rest).max(initial=0.0) > _REACHED * max(1.0, float(np.abs(b).max(initial=0.0))))
+    lengths = np.linalg.norm(table, axis=1)
+    lengths[lengths == 0.0] = 1.0
+    table, b = table / lengths[:, None], b / lengths
+    solution, _, rank, _ = np.linalg.lstsq(table, b, rcond=None)
+    if rank == len(b):
+        return
+    if np.abs(table @ solution - b).max() > _REACHED * max(1.0, float(np.abs(b).max())):
+        raise ParameterError(
+            f"{what} contradict each other: no solution satisfies all equality constraints. Relax some"
+        )
+    raise ParameterError(
+        f"{what} cannot be solved for: equality constraints must not follow from one another; leave out those that do"
+    )
 
 
 def _column(values: np.ndarray) -> np.ndarray:

@@ -21,7 +21,8 @@ from kernreg.engine.threads import single_threaded_blas
 from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.kernels.combinations.neighbour_spectrum import neighbour_spectrum
-from kernreg.linalg.spectra.partial import PartialReport, eigenpairs
+from kernreg.linalg.spectra.partial import Hints, eigenpairs
+from kernreg.linalg.spectra.report import PartialReport
 
 EIGEN_SOLVERS = ("auto", "dense", "krylov", "arpack", "lobpcg", "shift-invert")
 
@@ -222,7 +223,7 @@ def smoothest(
     """
     A, trivial = graph.normalised(), graph.trivial()
     n = A.shape[0]
-    settings = {"order": "value", "max_iter": max_iter, "random_state": random_state}
+    settings: dict[str, Any] = {"order": "value", "max_iter": max_iter, "random_state": random_state}
     if eigen_solver == "dense" or (eigen_solver == "auto" and n <= _DENSE):
         table = A.toarray() - _AWAY * (trivial @ trivial.T).toarray()
         values, vectors, report = eigenpairs(table, count, method="dense", **settings)
@@ -249,9 +250,8 @@ def smoothest(
         # Thousands of products with few columns: threads of BLAS gain little on them, and on a machine with other work
         # each waits for the other to be scheduled: Adult a6a under load took 9 s with one thread, 47 and 86 s with two.
         with single_threaded_blas():
-            values, vectors, report = eigenpairs(
-                operator, count, method=method, tol=tol, definite=True, block=block, **settings
-            )
+            hints = Hints(definite=True, block=block)
+            values, vectors, report = eigenpairs(operator, count, method=method, tol=tol, hints=hints, **settings)
         values = 2.0 * values - 1.0
     return 1.0 - values, vectors, report
 

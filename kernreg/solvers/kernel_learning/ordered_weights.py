@@ -2,7 +2,8 @@
 
     min_μ  Σ_i c_i μ_i        μ_1 ≥ … ≥ μ_r ≥ 0,  Σ_i μ_i = 1
 
-Without further constraints the feasible set is a simplex with the vertices (1/k, …, 1/k, 0, …, 0).
+Without further constraints the feasible set is a simplex with the vertices (1/k, …, 1/k, 0, …, 0). The program is
+solved for the coordinates ν of μ in these, ν_k = k (μ_k - μ_{k+1}), whose constraints are ν ≥ 0 and Σ_k ν_k = 1.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from kernreg.engine.arrays import is_sparse
 from kernreg.errors import ParameterError
 from kernreg.solvers.kernel_learning.linear_program import solve_linear_program
 
-_VANISHING = 1e-7  # relative to the largest weight
+_VANISHING = 1e-7  # relative to the largest coordinate
 
 
 @dataclass(frozen=True)
@@ -81,25 +82,28 @@ def ordered_program(costs: np.ndarray, constraints: Mapping[str, Any] | None = N
     >>> found.weights.round(6).tolist()  # the first weight is bounded
     [0.4, 0.4, 0.2]
     """
-    r = len(costs)
+    r, counts = len(costs), np.arange(1, len(costs) + 1)
     more_G, more_h, more_A, more_b = _constraints(constraints, r)
-    order = sp.eye_array(r, k=1) - sp.eye_array(r)  # μ_{i+1} - μ_i ≤ 0, and -μ_r ≤ 0
+
+    def at_vertices(rows: np.ndarray) -> np.ndarray:
+        return np.cumsum(rows, axis=1) / counts
+
     found = solve_linear_program(
-        costs,
-        sp.vstack([order, more_G]),
+        np.cumsum(costs) / counts,
+        sp.vstack([-sp.eye_array(r), sp.csr_array(at_vertices(more_G))]),
         np.concatenate([np.zeros(r), more_h]),
-        sp.vstack([sp.csr_array(np.ones((1, r))), more_A]),
+        np.vstack([np.ones((1, r)), at_vertices(more_A)]),
         np.concatenate([[1.0], more_b]),
         what="the constraints on the weights (decreasing, not negative, of sum one, and those given)",
     )
-    # An interior point is nowhere zero: weights that vanish but for the tolerance are.
-    weights = np.where(found.x > _VANISHING * found.x.max(), found.x, 0.0)
+    # An interior point is nowhere zero: coordinates that vanish but for the tolerance are.
+    coordinates = np.where(found.x > _VANISHING * found.x.max(), found.x, 0.0)
     return OrderedWeights(
-        weights,
+        np.cumsum((coordinates / counts)[::-1])[::-1].copy(),
         found.objective,
         "lp",
         found.status,
-        found.inequality[:r],
+        counts * found.inequality[:r],
         float(found.equality[0]),
         found.inequality[r:],
         found.equality[1:],
@@ -108,7 +112,7 @@ def ordered_program(costs: np.ndarray, constraints: Mapping[str, Any] | None = N
     )
 
 
-def _constraints(given: Mapping[str, Any] | None, r: int) -> tuple[Any, np.ndarray, Any, np.ndarray]:
+def _constraints(given: Mapping[str, Any] | None, r: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     if given is None:
         given = {}
     accepted = ("G", "h", "A", "b")
@@ -137,5 +141,5 @@ def _constraints(given: Mapping[str, Any] | None, r: int) -> tuple[Any, np.ndarr
         values: Any = table.data if is_sparse(table) else table
         if not np.isfinite(values).all() or not np.isfinite(bound).all():
             raise ParameterError(f"constraints: {left} or {right} has infinite entries or NaN; leave such rows out")
-        found += [sp.csr_array(table), bound]
+        found += [table.toarray() if is_sparse(table) else table, bound]
     return found[0], found[1], found[2], found[3]

@@ -27,27 +27,10 @@ def label_codes(y: Any, unlabelled: Any = -1) -> tuple[np.ndarray, np.ndarray]:
     >>> classes.tolist(), codes.tolist()
     (['ape', 'cat'], [1, 0, -1, 1])
     """
-    if is_sparse(y) or isinstance(y, np.ma.MaskedArray):
-        kind = "sparse" if is_sparse(y) else "masked"
-        raise DataError(
-            f"y is a {kind} array; give a plain one with a label for each sample, {unlabelled!r} where there is none"
-        )
     if unlabelled is not None and np.ndim(unlabelled):
         raise ParameterError(f"unlabelled={unlabelled!r} is not accepted; give one value, which marks missing labels")
-    # A list becomes objects first: numpy would turn the number -1 next to strings into the string "-1".
-    values = np.asarray(y) if hasattr(y, "__array__") else _objects(y)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim != 1:
-        raise DataError(f"y has shape {values.shape}; give one label for each sample, shape (n,)")
-    missing = _missing(values)
-    marked = missing if unlabelled is None else _equal(values, unlabelled)
-    if (missing & ~marked).any():
-        raise DataError(
-            f"y has {int((missing & ~marked).sum())} missing values (NaN or None), and unlabelled={unlabelled!r} marks "
-            "samples without a label; mark them so, or set unlabelled=None"
-        )
-    known = np.flatnonzero(~marked)
+    values = _flat(y, unlabelled)
+    known = np.flatnonzero(~_marked(values, unlabelled))
     if not len(known):
         raise DataError(
             f"y has no labels: all {len(values)} entries are {unlabelled!r}, which marks samples without one; label "
@@ -56,32 +39,62 @@ def label_codes(y: Any, unlabelled: Any = -1) -> tuple[np.ndarray, np.ndarray]:
     labels = values[known]
     if labels.dtype == object:
         labels = _plain(labels)
-    marker = str(unlabelled)
-    foreign = unlabelled is not None and not isinstance(unlabelled, str)
-    if foreign and labels.dtype.kind in "US" and marker in labels.astype(str):
-        raise DataError(
-            f"y holds text, and one class is {marker!r}, while unlabelled={unlabelled!r} is not text; if it marks "
-            f"samples without a label give unlabelled={marker!r}, if it is a class unlabelled=None"
-        )
+    _refuse_marker_as_text(labels, unlabelled)
     try:
         check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
     except (ValueError, TypeError) as error:
         raise DataError(f"y does not hold class labels: {error}") from error
     if len(classes) < 2:
-        hint = ""
-        if marked.any():
-            hint = (
-                f" ({int(marked.sum())} entries {unlabelled!r} are taken as unlabelled: if that is a class, set "
-                "unlabelled=None)"
-            )
+        marked = len(values) - len(known)
+        hint = f" ({marked} entries {unlabelled!r} are taken as unlabelled: if that is a class, set unlabelled=None)"
         raise DataError(
-            f"y has one class only, {classes.tolist()[0]!r}, in {len(known)} labels{hint}; similar and dissimilar "
-            "samples are told apart by at least 2 classes"
+            f"y has one class only, {classes.tolist()[0]!r}, in {len(known)} labels{hint if marked else ''}; similar "
+            "and dissimilar samples are told apart by at least 2 classes"
         )
     all_codes = np.full(len(values), -1, dtype=np.int64)
     all_codes[known] = codes.ravel()
     return classes, all_codes
+
+
+def _flat(y: Any, unlabelled: Any) -> np.ndarray:
+    """Return labels as an array of one dimension."""
+    if is_sparse(y) or isinstance(y, np.ma.MaskedArray):
+        kind = "sparse" if is_sparse(y) else "masked"
+        raise DataError(
+            f"y is a {kind} array; give a plain one with a label for each sample, {unlabelled!r} where there is none"
+        )
+    # A list becomes objects first: numpy would turn the number -1 next to strings into the string "-1".
+    values = np.asarray(y) if hasattr(y, "__array__") else _objects(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise DataError(f"y has shape {values.shape}; give one label for each sample, shape (n,)")
+    return values
+
+
+def _marked(values: np.ndarray, unlabelled: Any) -> np.ndarray:
+    """Return which samples are marked as having no label; refuse values that are missing without being so marked."""
+    missing = _missing(values)
+    marked = missing if unlabelled is None else _equal(values, unlabelled)
+    if (missing & ~marked).any():
+        raise DataError(
+            f"y has {int((missing & ~marked).sum())} missing values (NaN or None), and unlabelled={unlabelled!r} marks "
+            "samples without a label; mark them so, or set unlabelled=None"
+        )
+    return marked
+
+
+def _refuse_marker_as_text(labels: np.ndarray, unlabelled: Any) -> None:
+    """Refuse labels that are text where the marker is not, and one of them is the marker written out."""
+    if unlabelled is None or isinstance(unlabelled, str) or labels.dtype.kind not in "US":
+        return
+    marker = str(unlabelled)
+    if marker in labels.astype(str):
+        raise DataError(
+            f"y holds text, and one class is {marker!r}, while unlabelled={unlabelled!r} is not text; if it marks "
+            f"samples without a label give unlabelled={marker!r}, if it is a class unlabelled=None"
+        )
 
 
 def _objects(y: Any) -> np.ndarray:

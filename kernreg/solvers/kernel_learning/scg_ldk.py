@@ -26,7 +26,7 @@ from kernreg.common.progress import progress
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
 from kernreg.errors import DataError, ParameterError
-from kernreg.kernels import Kernel, as_kernel
+from kernreg.kernels import Kernel
 from kernreg.kernels.combinations.learned import corrected, projected
 from kernreg.kernels.indexed import precomputed
 from kernreg.linalg.landmarks.features import symmetric_features
@@ -96,8 +96,9 @@ class SCGLDK(KernelLearner, KernelParameters):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         The kernel k0 to start from, symmetric and positive semi-definite.
+        By default that of the chain around it, else ``rbf``.
     gamma : float, sequence of float or "loo"
         Weight of the side information. Of a sequence (or of 0.01, 0.1, 1, 10, 100, ``"loo"``) the value is taken with
         which LS-SVM has the best leave-one-out accuracy on the labelled samples, its own γ tuned likewise. The learned
@@ -149,7 +150,7 @@ class SCGLDK(KernelLearner, KernelParameters):
 
     def __init__(
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         gamma: Any = 1.0,
         *,
         unlabelled: Any = -1,
@@ -180,7 +181,7 @@ class SCGLDK(KernelLearner, KernelParameters):
         """
         gamma = check_gamma(self.gamma)
         check_choice("strategy", self.strategy, ("auto", "exact", "lowrank"))
-        kernel = as_kernel(self.kernel)
+        kernel = self.resolve_kernel()
         X = self._table(X, kernel, reset=True)
         if X.shape[0] < 2:
             raise DataError(f"there is {X.shape[0]} sample; kernels are learned from pairs of samples, give at least 2")

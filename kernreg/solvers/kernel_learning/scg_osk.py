@@ -25,7 +25,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from kernreg.errors import ParameterError
-from kernreg.linalg.spectra.partial import PartialReport
+from kernreg.linalg.spectra.report import PartialReport
 from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
 from kernreg.solvers.kernel_learning.neighbourhoods import EIGEN_SOLVERS, given_graph, neighbour_graph, smoothest
 from kernreg.solvers.kernel_learning.ordered_weights import OrderedWeights, best_vertex, ordered_program

@@ -17,18 +17,17 @@ Pan, Chen, Chen & Xu, Efficient learning of supervised kernels with a graph-base
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from kernreg.engine.arrays import is_sparse
-from kernreg.errors import AsymmetryError, DataError
+from kernreg.errors import DataError
+from kernreg.solvers.kernel_learning.pair_checks import check_target, index_pairs, rectangular, refuse_contradictions
 from kernreg.solvers.kernel_learning.partial_labels import label_codes
 
 _COLUMNS = 1024  # columns of K handled at once by the loss
-_LARGEST = 100.0  # entries of T: beyond, exp(T) leaves nothing of the rest
 _SAME, _OTHER = np.e, 1.0 / np.e
 
 
@@ -98,8 +97,8 @@ class SideInformation:
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
             raise DataError(f"n={n!r} is not accepted; give the number of samples, an integer of at least 2")
         n = int(n)
-        together, apart = _pairs(similar, n, "similar"), _pairs(dissimilar, n, "dissimilar")
-        _refuse_contradictions(together, apart, n)
+        together, apart = index_pairs(similar, n, "similar"), index_pairs(dissimilar, n, "dissimilar")
+        refuse_contradictions(together, apart, n)
         if not len(together) and not len(apart):
             raise DataError("there are no pairs, similar or dissimilar; nothing can be learned from them. Give some")
         both = np.vstack([together, apart])
@@ -119,13 +118,13 @@ class SideInformation:
         if is_sparse(T):
             table: Any = sp.csr_array(T).astype(np.float64)  # a copy
             table.eliminate_zeros()
-            _check_target(table, table.data)
+            check_target(table, table.data)
             return PairInformation(table)
-        dense = _array(T, "T")
+        dense = rectangular(T, "T")
         if dense.dtype.kind not in "fiub":
             raise DataError(f"T has dtype {dense.dtype}; give numbers: 1 similar, -1 dissimilar, 0 unknown")
         dense = dense.astype(np.float64)
-        _check_target(dense, dense)
+        check_target(dense, dense)
         return MatrixInformation(dense)
 
     # What it is asked -------------------------------------------------------------------------------------
@@ -297,71 +296,3 @@ class MatrixInformation(SideInformation):
 
 def _scaled(rows: np.ndarray, U: Any) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(rows) @ sp.csr_array(U))
-
-
-def _pairs(given: Any, n: int, kind: str) -> np.ndarray:
-    """Return pairs i < j, each once."""
-    if given is None:
-        return np.zeros((0, 2), dtype=np.int64)
-    if not hasattr(given, "__array__") and isinstance(given, Iterable):  # a set, zip(…) or generator of pairs, too
-        given = list(given)
-    index = _array(given, f"{kind} pairs")
-    if index.size == 0:
-        return np.zeros((0, 2), dtype=np.int64)
-    if index.ndim != 2 or index.shape[1] != 2 or index.dtype.kind not in "iu":
-        raise DataError(
-            f"{kind} pairs have shape {index.shape} and type {index.dtype}; give integers of shape (pairs, 2), the "
-            "indices of two samples in each row"
-        )
-    if index.min() < 0 or index.max() >= n:
-        raise DataError(
-            f"{kind} pairs name sample {int(index.min() if index.min() < 0 else index.max())}; with n={n} samples "
-            f"indices are 0 … {n - 1}"
-        )
-    alone = np.flatnonzero(index[:, 0] == index[:, 1])
-    if len(alone):
-        raise DataError(
-            f"{kind} pair {int(alone[0])} is ({int(index[alone[0], 0])}, {int(index[alone[0], 0])}), a sample with "
-            "itself, which says nothing; leave it out"
-        )
-    return np.unique(np.sort(index.astype(np.int64), axis=1), axis=0)
-
-
-def _refuse_contradictions(together: np.ndarray, apart: np.ndarray, n: int) -> None:
-    shared = np.intersect1d(together @ [n, 1], apart @ [n, 1])
-    if len(shared):
-        i, j = divmod(int(shared[0]), n)
-        raise DataError(
-            f"{len(shared)} pair(s) are given as similar and as dissimilar, for example ({i}, {j}); decide which they "
-            "are, or leave them out"
-        )
-
-
-def _array(given: Any, what: str) -> np.ndarray:
-    try:
-        return np.asarray(given)
-    except ValueError as error:
-        raise DataError(f"{what}: rows differ in length; give a rectangular array of numbers") from error
-
-
-def _check_target(T: Any, values: np.ndarray) -> None:
-    if T.ndim != 2 or T.shape[0] != T.shape[1] or T.shape[0] < 2:
-        raise DataError(f"T has shape {T.shape}; give a square matrix, samples by samples, for at least 2 samples")
-    if not np.isfinite(values).all():
-        raise DataError("T has infinite entries or NaN; 0 stands for an unknown pair")
-    if values.size and np.abs(values).max() > _LARGEST:
-        raise DataError(
-            f"T has an entry of size {np.abs(values).max():g}, beyond the range of exp(T); give degrees of similarity "
-            "between -1 and 1, or near them"
-        )
-    gap = abs(T - T.T).max() if T.shape[0] else 0.0
-    if gap > 0.0:
-        raise AsymmetryError(
-            f"T is not symmetric, the largest |T - Tᵀ| is {gap:g}; whether i and j are similar has one answer. "
-            "Decide between the two, for example by their mean"
-        )
-    if T.nnz == np.count_nonzero(T.diagonal()) if is_sparse(T) else not np.any(T - np.diag(T.diagonal())):
-        raise DataError(
-            "T is zero everywhere beside its diagonal, nothing is known about any pair of samples; there is nothing to "
-            "learn from it"
-        )

@@ -113,3 +113,26 @@ def test_an_unknown_plugin_cannot_be_checked(run):
 def test_a_built_in_kernel_and_engine_can_be_checked(run):
     assert run("check", "rbf").exit_code == 0
     assert run("check", "local", "--kind", "engine").exit_code == 0
+
+
+def test_a_command_can_be_checked(run, install):
+    install(
+        "spoken-plugin",
+        """
+        import click
+
+        @click.command("told")
+        def told():
+            "Say something."
+
+        @click.command("mute")
+        def mute():
+            pass
+        """,
+        commands={"told": "told", "mute": "mute"},
+    )
+    assert run("check", "told").exit_code == 0
+    result = run("check", "spoken-plugin")
+    assert result.exit_code == 1
+    assert "command mute has no help text; give its function a docstring" in result.stdout
+    assert result.stdout.count("broken") == 2  # that law, and the count

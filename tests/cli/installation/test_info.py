@@ -30,6 +30,13 @@ PLUGIN = '''
 '''
 
 
+def test_info_tells_the_options_of_a_command(run):
+    info = json.loads(run("info", "command", "gram", "--json").stdout)
+    assert info["summary"].startswith("Write the kernel matrix")
+    assert {"name": "DATA", "type": "path", "default": "required"} in info["parameters"]
+    assert "commands  info, clear, warm" in run("info", "command", "cache").stdout
+
+
 def test_info_tells_formula_parameters_properties_and_origin(run):
     text = run("info", "kernel", "rbf").stdout
     for piece in [

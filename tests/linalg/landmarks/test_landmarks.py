@@ -7,8 +7,11 @@ import pytest
 import scipy.sparse as sp
 
 from kernreg.errors import ParameterError
+from kernreg.jit import exp
+from kernreg.kernels import kernel
 from kernreg.kernels.builtin import rbf, sne, tl1
 from kernreg.kernels.indexed import precomputed
+from kernreg.linalg.landmarks import selection
 from kernreg.linalg.landmarks.selection import METHODS, choose_landmarks
 
 KERNEL = rbf(sigma=1.0)
@@ -80,8 +83,10 @@ def test_entropy_of_the_choice_is_not_below_that_of_random_subsets(samples):
     assert information_potential(chosen) <= min(rivals)
 
 
-def test_swaps_are_bounded(samples):
-    few, many = (choose_landmarks(KERNEL, samples, 25, "entropy", random_state=0, max_swaps=s) for s in (0, 1000))
+def test_swaps_are_bounded(samples, monkeypatch):
+    many = choose_landmarks(KERNEL, samples, 25, "entropy", random_state=0)
+    monkeypatch.setattr(selection, "_SWAPS", 0)
+    few = choose_landmarks(KERNEL, samples, 25, "entropy", random_state=0)
     assert not np.array_equal(few, many)
 
 
@@ -97,8 +102,9 @@ def test_sparse_samples(samples, method):
     assert np.array_equal(dense, choose_landmarks(KERNEL, sp.csr_array(samples), 15, method, random_state=0))
 
 
-def test_a_pool_bounds_the_candidates(samples):
-    chosen = choose_landmarks(KERNEL, samples, 30, "leverage", random_state=0, pool_size=30)
+def test_a_pool_bounds_the_candidates(samples, monkeypatch):
+    monkeypatch.setattr(selection, "_POOL", 30)
+    chosen = choose_landmarks(KERNEL, samples, 30, "leverage", random_state=0)
     assert len(chosen) == 30
 
 
@@ -146,3 +152,18 @@ def test_errors_say_what_is_accepted(samples, arguments, message):
 def test_random_state_of_scikit_learn(samples):
     first, second = (choose_landmarks(KERNEL, samples, 9, random_state=np.random.RandomState(3)) for _ in range(2))
     assert np.array_equal(first, second)
+
+
+def test_leverage_between_two_sample_sets_takes_no_kernel_for_symmetric(samples):
+    # K(X, Z) of a symmetric kernel is not symmetric: the scores are those of the same function, not declared so.
+    @kernel(of="sqeuclidean", symmetric=False)
+    def undeclared(d2, sigma=1.0):
+        """exp(-|x - y|² / sigma²)."""
+        return exp(-d2 / sigma / sigma)
+
+    Z = samples[::-1] + 0.5
+    chosen, same = (
+        choose_landmarks(k, samples, 30, "leverage", Z=Z, random_state=0)
+        for k in (rbf(sigma=2.0), undeclared(sigma=2.0))
+    )
+    assert np.array_equal(chosen, same)

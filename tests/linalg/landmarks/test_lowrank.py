@@ -5,32 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from textbook import textbook_block, textbook_symmetric
 
 import kernreg as kr
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.builtin import linear, rbf, sne, tl1
 from kernreg.kernels.indexed import precomputed
-from kernreg.linalg.landmarks.systems import solve_block_lowrank, solve_symmetric_lowrank
+from kernreg.linalg.landmarks.systems import BlockLowRank, SymmetricLowRank
 
 
-def textbook_symmetric(K, Y, gamma, weights=None):
-    """The (m+1) system of LS-SVM as it is written; returns a, b."""
-    m = len(K)
-    D = np.diag(1.0 / (gamma * (np.ones(m) if weights is None else weights)))
-    A = np.block([[K + D, np.ones((m, 1))], [np.ones((1, m)), np.zeros((1, 1))]])
-    z = np.linalg.solve(A, np.vstack([Y, np.zeros((1, Y.shape[1]))]))
-    return z[:m], z[m]
+def solve_symmetric_lowrank(kernel, X, Y, gamma, *, loo=False, **settings):
+    problem = SymmetricLowRank(kernel, X, Y, **settings)
+    (view,), report = problem.at(gamma, loo=loo)
+    return problem.indices, view, report
 
 
-def textbook_block(K, Y, gamma, weights=None):
-    """The (2m+2) system of AsK-LS as it is written; returns a, c, b1, b2."""
-    m = len(K)
-    D = np.diag(1.0 / (gamma * (np.ones(m) if weights is None else weights)))
-    one, zero = np.ones((m, 1)), np.zeros((m, 1))
-    border = np.block([[one.T, zero.T, np.zeros((1, 2))], [zero.T, one.T, np.zeros((1, 2))]])
-    A = np.block([[D, K, one, zero], [K.T, D, zero, one], [border]])
-    z = np.linalg.solve(A, np.vstack([Y, Y, np.zeros((2, Y.shape[1]))]))
-    return z[:m], z[m : 2 * m], z[2 * m], z[2 * m + 1]
+def solve_block_lowrank(kernel, X, Y, gamma, *, loo=False, **settings):
+    problem = BlockLowRank(kernel, X, Y, **settings)
+    views, report = problem.at(gamma, loo=loo)
+    return problem.indices, *views, report
 
 
 def close(got, expected, tolerance):

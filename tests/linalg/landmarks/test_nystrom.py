@@ -8,10 +8,11 @@ import pytest
 import scipy.sparse as sp
 
 import kernreg as kr
+from kernreg.engine.normalizers import normalizers_over
 from kernreg.errors import DataError, ParameterError
-from kernreg.linalg.landmarks.nystrom import _estimate, change, nystrom_triplets
+from kernreg.linalg.landmarks.nystrom import NystromSettings, _estimate, change, nystrom_triplets
 from kernreg.linalg.landmarks.sampled_matrix import SectionedMatrix, check_methods
-from kernreg.linalg.landmarks.sections import normalizers_over, quadrature
+from kernreg.linalg.landmarks.sections import quadrature
 from kernreg.linalg.landmarks.selection import leverage_of_both
 
 RNG = np.random.default_rng(11)
@@ -254,7 +255,7 @@ def test_all_landmarks_give_the_exact_triplets(spec, normalizers, center, orthog
     k = kr.make_kernel(spec)
     U, s, V = exact_triplets(k(X, Z), 4, center)
     matrix = SectionedMatrix(k, X, Z, normalizers)
-    found = nystrom_triplets(matrix, 4, (70, 50), center=center, orthogonalize=orthogonalize)
+    found = nystrom_triplets(matrix, 4, (70, 50), NystromSettings(center=center, orthogonalize=orthogonalize))
     np.testing.assert_allclose(found.values, s, rtol=1e-9)
     same_up_to_sign(found.left, U)
     same_up_to_sign(found.right, V)
@@ -265,7 +266,7 @@ def test_the_extension_is_that_of_the_paper():
     k = kr.make_kernel("sne(sigma=2.0)")
     G = naive.sne(X, Z, 2.0).astype(float)
     matrix = SectionedMatrix(k, X, Z)
-    found = nystrom_triplets(matrix, 3, (20, 15), center=False, orthogonalize=False)
+    found = nystrom_triplets(matrix, 3, (20, 15), NystromSettings(center=False, orthogonalize=False))
     C, R = G[:, found.columns], G[found.rows]
     U, s, Vt = np.linalg.svd(R[:, found.columns])
     left, right = C @ Vt[:3].T / s[:3], R.T @ U[:, :3] / s[:3]
@@ -276,11 +277,13 @@ def test_the_extension_is_that_of_the_paper():
 
 
 def test_the_orthogonal_result_is_the_svd_of_the_low_rank_approximation(monkeypatch):
-    monkeypatch.setattr("kernreg.linalg.landmarks.nystrom._ANYWAY", 7)
-    monkeypatch.setattr("kernreg.linalg.landmarks.nystrom._OVERSAMPLING", 1)
-    monkeypatch.setattr("kernreg.linalg.landmarks.nystrom._WORTHWHILE", 0.0)
+    monkeypatch.setattr("kernreg.linalg.landmarks.approximation._ANYWAY", 7)
+    monkeypatch.setattr("kernreg.linalg.landmarks.approximation._OVERSAMPLING", 1)
+    monkeypatch.setattr("kernreg.linalg.landmarks.approximation._WORTHWHILE", 0.0)
     G = naive.sne(X, Z, 2.0).astype(float)
-    found = nystrom_triplets(SectionedMatrix(kr.make_kernel("sne(sigma=2.0)"), X, Z), 3, (40, 30), center=False)
+    found = nystrom_triplets(
+        SectionedMatrix(kr.make_kernel("sne(sigma=2.0)"), X, Z), 3, (40, 30), NystromSettings(center=False)
+    )
     C, R = G[:, found.columns], G[found.rows]
     U, s, Vt = np.linalg.svd(R[:, found.columns])
     low = C @ (Vt[:10].T / s[:10]) @ U[:, :10].T @ R
@@ -295,7 +298,7 @@ def test_the_orthogonal_result_is_the_svd_of_the_low_rank_approximation(monkeypa
 def test_a_symmetric_kernel_gives_the_classic_nystrom_method():
     k = kr.make_kernel("rbf(sigma=3.0)")
     K = naive.rbf(X, X, 3.0).astype(float)
-    found = nystrom_triplets(SectionedMatrix(k, X), 4, (25, 25), center=False, orthogonalize=False)
+    found = nystrom_triplets(SectionedMatrix(k, X), 4, (25, 25), NystromSettings(center=False, orthogonalize=False))
     assert np.array_equal(found.rows, found.columns)
     values, vectors = np.linalg.eigh(K[np.ix_(found.rows, found.rows)])
     values, vectors = values[::-1][:4], vectors[:, ::-1][:, :4]
@@ -307,10 +310,12 @@ def test_a_symmetric_kernel_gives_the_classic_nystrom_method():
 
 
 def test_orthogonal_triplets_of_a_symmetric_kernel_are_the_eigenpairs_of_the_classic_approximation(monkeypatch):
-    monkeypatch.setattr("kernreg.linalg.landmarks.nystrom._count", lambda matrix, shape, r: 12)
-    monkeypatch.setattr("kernreg.linalg.landmarks.nystrom._WORTHWHILE", 0.0)
+    monkeypatch.setattr("kernreg.linalg.landmarks.approximation._count", lambda matrix, shape, r: 12)
+    monkeypatch.setattr("kernreg.linalg.landmarks.approximation._WORTHWHILE", 0.0)
     K = naive.rbf(X, X, 3.0).astype(float)
-    found = nystrom_triplets(SectionedMatrix(kr.make_kernel("rbf(sigma=3.0)"), X), 4, (25, 25), center=False)
+    found = nystrom_triplets(
+        SectionedMatrix(kr.make_kernel("rbf(sigma=3.0)"), X), 4, (25, 25), NystromSettings(center=False)
+    )
     values, vectors = np.linalg.eigh(K[np.ix_(found.rows, found.rows)])
     features = K[:, found.rows] @ (vectors[:, -12:] / np.sqrt(values[-12:]))
     values, vectors = np.linalg.eigh(features @ features.T)
@@ -321,7 +326,7 @@ def test_orthogonal_triplets_of_a_symmetric_kernel_are_the_eigenpairs_of_the_cla
 def test_indefinite_symmetric_kernels_keep_the_sign_of_their_eigenvalues_between_the_sides():
     k = kr.make_kernel("tl1(rho=3.0)")
     K = naive.pairs(lambda x, z: max(3.0 - naive.l1(x, z), 0.0), X, X).astype(float)
-    found = nystrom_triplets(SectionedMatrix(k, X), 6, (70, 70), center=True)
+    found = nystrom_triplets(SectionedMatrix(k, X), 6, (70, 70), NystromSettings(center=True))
     J = np.eye(70) - 1 / 70
     values = np.linalg.eigvalsh(J @ K @ J)
     expected = values[np.argsort(-np.abs(values))][:6]
@@ -357,7 +362,7 @@ def test_the_subsample_grows_until_the_tolerance_is_reached(seed):
     samples = np.random.default_rng(seed).standard_normal((900, 3)) * [3.0, 2.0, 1.0]
     k = kr.make_kernel("sne(sigma=6.0)")
     matrix = SectionedMatrix(k, samples)
-    found = nystrom_triplets(matrix, 4, (16, 16), tol=1e-3, seed=seed)
+    found = nystrom_triplets(matrix, 4, (16, 16), NystromSettings(tol=1e-3, seed=seed))
     report = found.report
     assert report.converged
     assert report.eta <= 1e-3
@@ -387,7 +392,7 @@ def test_the_true_error_is_below_the_tolerance(share):
     tol = share * float(exact[1].mean())
     sizes = []
     for seed in range(6):
-        found = nystrom_triplets(SectionedMatrix(k, samples), 4, (25, 25), tol=tol, seed=seed)
+        found = nystrom_triplets(SectionedMatrix(k, samples), 4, (25, 25), NystromSettings(tol=tol, seed=seed))
         assert found.report.converged
         assert true_eta(found, *exact) <= tol
         sizes.append(found.report.rows)
@@ -396,14 +401,14 @@ def test_the_true_error_is_below_the_tolerance(share):
 
 def test_growth_ends_at_its_bound_and_says_so():
     matrix = SectionedMatrix(kr.make_kernel("sne(sigma=0.5)"), X, Z)
-    found = nystrom_triplets(matrix, 2, (10, 10), tol=1e-9, largest=(35, 30))
+    found = nystrom_triplets(matrix, 2, (10, 10), NystromSettings(tol=1e-9, largest=(35, 30)))
     assert not found.report.converged
     assert [(level.rows, level.columns) for level in found.report.levels] == [(10, 10), (20, 20), (35, 30)]
 
 
 def test_growth_to_all_samples_is_exact():
     matrix = SectionedMatrix(kr.make_kernel("sne(sigma=0.5)"), X, Z)
-    found = nystrom_triplets(matrix, 2, (20, 20), tol=1e-12)
+    found = nystrom_triplets(matrix, 2, (20, 20), NystromSettings(tol=1e-12))
     assert found.report.levels[-1][:3] == (70, 50, 0.0)
     np.testing.assert_allclose(found.values, exact_triplets(kr.make_kernel("sne(sigma=0.5)")(X, Z), 2, True)[1])
 
@@ -419,8 +424,8 @@ def test_a_direction_that_only_the_larger_subsample_has_counts_in_full():
     K = np.zeros((40, 40))
     K[:20, :20], K[30, 30] = 1.0, 5.0
     matrix = SectionedMatrix(kr.make_kernel("precomputed", K=K), np.arange(40))
-    first = nystrom_triplets(matrix, 2, (1, 1), methods=(np.arange(20),) * 2, center=False)
-    second = nystrom_triplets(matrix, 2, (1, 1), methods=(np.arange(40),) * 2, center=False)
+    first = nystrom_triplets(matrix, 2, (1, 1), NystromSettings(methods=(np.arange(20),) * 2, center=False))
+    second = nystrom_triplets(matrix, 2, (1, 1), NystromSettings(methods=(np.arange(40),) * 2, center=False))
     assert first.report.note
     np.testing.assert_allclose(first.values[1], 0.0)
     assert change(first, second) == pytest.approx(5.0)  # (1/2) λ_2 (1 + 1)
@@ -431,10 +436,10 @@ def test_a_subsample_that_sees_nothing_grows_or_is_refused():
     K = np.zeros((64, 64))
     K[5, 40] = 1.0
     matrix = SectionedMatrix(kr.make_kernel("precomputed", K=K), np.arange(64))
-    found = nystrom_triplets(matrix, 1, (4, 4), tol=1e-6, center=False)
+    found = nystrom_triplets(matrix, 1, (4, 4), NystromSettings(tol=1e-6, center=False))
     assert found.values == pytest.approx([1.0])
     with pytest.raises(DataError, match=r"it is zero for every pair of samples of the 2 × 2 that.*more landmarks"):
-        nystrom_triplets(matrix, 1, (2, 2), methods=(np.array([0, 1]),) * 2, center=False)
+        nystrom_triplets(matrix, 1, (2, 2), NystromSettings(methods=(np.array([0, 1]),) * 2, center=False))
     zero = SectionedMatrix(kr.make_kernel("precomputed", K=np.ones((9, 9))), np.arange(9))
     with pytest.raises(DataError, match=r"its value is the same for every pair of samples\. Check"):
         nystrom_triplets(zero, 1, (9, 9))

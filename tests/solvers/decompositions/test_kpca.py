@@ -288,10 +288,10 @@ def test_matrix_free_never_asks_for_the_matrix(samples, monkeypatch):
 def test_blocks_as_wide_as_the_engine_mirrors():
     from kernreg.solvers.decompositions.kpca import _cheap_block
 
-    assert _cheap_block(50_000, 10) == 10
-    assert _cheap_block(45_000, 10) == 11
-    assert _cheap_block(5_000, 10) is None  # any block is mirrored
-    assert _cheap_block(500_000, 10) is None  # none of use is
+    assert _cheap_block(rbf().mirrored_columns(50_000), 10) == 10
+    assert _cheap_block(rbf().mirrored_columns(45_000), 10) == 11
+    assert _cheap_block(rbf().mirrored_columns(5_000), 10) is None  # any block is mirrored
+    assert _cheap_block(rbf().mirrored_columns(500_000), 10) is None  # none of use is
 
 
 @pytest.mark.parametrize("order", ["magnitude", "value"])

@@ -18,7 +18,7 @@ from kernreg.kernels import compose
 from kernreg.kernels.builtin import rbf
 from kernreg.kernels.indexed import adjacency, precomputed
 from kernreg.solvers import LSSVC, KernelSVD
-from kernreg.solvers.decompositions.triplets import linear_svd, two_kpca
+from kernreg.solvers.decompositions.centred_triplets import linear_svd, two_kpca
 
 SOLVERS = ("auto", "dense", "krylov", "arpack", "randomized", "operator")
 

@@ -12,7 +12,7 @@ from kernreg.errors import DataError, ParameterError
 from kernreg.solvers import KernelSVD
 from kernreg.solvers.decompositions.compatibility.heads import HEADS, targets
 from kernreg.solvers.decompositions.compatibility.kernel_gradients import check_differentiable, sample_gradients
-from kernreg.solvers.decompositions.compatibility.learned import LearningProblem
+from kernreg.solvers.decompositions.compatibility.learned import DownstreamLoss, LearningProblem
 from kernreg.solvers.decompositions.compatibility.maps import make_compatibility
 
 KERNELS = (
@@ -63,7 +63,12 @@ def problem(spec, shape, head, center, n_components=2, seed=0):
     mapped = "right" if start.left is None else "left"
     left, right = start.left_samples(A), start.right_samples(A.T)
     made = LearningProblem(
-        kr.make_kernel(spec), left, right, mapped, Y, HEADS[head], n_components, center, alpha=1e-2, penalty=0.3
+        kr.make_kernel(spec),
+        left,
+        right,
+        mapped,
+        Y,
+        DownstreamLoss(head, n_components, center, alpha=1e-2, penalty=0.3),
     )
     return made, np.eye(made.size).ravel() + 0.2 * rng.standard_normal(made.size**2), rng
 
@@ -96,7 +101,7 @@ def test_gradient_holds_where_singular_values_among_the_first_are_equal():
     # The linear kernel of Q and the identity has four singular values of one; all but the last two are made smaller.
     left = Q * np.array([1.0, 1.0, 0.3, 0.2])
     made = LearningProblem(
-        kr.make_kernel("linear"), left, np.eye(4), "right", Y, HEADS["least-squares"], 2, False, 1e-2, 0.0
+        kr.make_kernel("linear"), left, np.eye(4), "right", Y, DownstreamLoss("least-squares", 2, False, 1e-2, 0.0)
     )
     x = np.eye(4).ravel()
     _, gradient = made(x)

@@ -7,8 +7,10 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cvxopt import solvers
 from scipy.optimize import linprog
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
@@ -160,6 +162,34 @@ def test_program_and_vertex_agree_on_200_random_cases_ties_included():
         elif second - means.min() < 1e-14:
             ties += 1
     assert ties >= 20
+
+
+@pytest.mark.parametrize("r", [20, 200, 500])
+def test_programs_reach_their_accuracy_where_normal_equations_do_not(r):
+    rng = np.random.default_rng(0)
+    costs = np.sort(rng.random(r))[::-1] + 0.1 * rng.random(r)
+    order = sp.eye_array(r, k=1) - sp.eye_array(r)  # cvxopt's own choice, Cholesky's method, stops at 1e-9, 1e-7, 1e-9
+    own = ordered_program(costs)
+    best = (np.cumsum(costs) / np.arange(1, r + 1)).min()
+    for found in (own, solve_linear_program(costs, order, np.zeros(r), np.ones((1, r)), np.ones(1))):
+        assert found.status == "optimal"
+        assert found.gap <= 1e-9
+        assert found.objective == pytest.approx(best, abs=1e-9)
+    assert np.diff(own.weights).max() <= 0.0  # in order to the last bit
+
+
+def test_of_two_attempts_the_better_one_is_returned(monkeypatch):
+    solve = solvers.lp
+
+    def lp(*program, kktsolver, options):
+        found = solve(*program, kktsolver=kktsolver, options=options)
+        error = {"chol2": 1e-7, "ldl": 1e-3}[kktsolver]
+        return {**found, "status": "unknown", "gap": error, "iterations": 3 if kktsolver == "chol2" else 200}
+
+    monkeypatch.setattr(solvers, "lp", lp)
+    with pytest.warns(ConvergenceWarning, match="stopped at a gap of 1e-07, and 1e-10 was asked for"):
+        found = ordered_program(np.array([0.5, 0.1, 0.9]))
+    assert (found.status, found.gap, found.iterations) == ("stopped", 1e-7, 3)
 
 
 def test_vertex_is_the_best_of_all_vertices_and_the_first_of_equals():

@@ -39,7 +39,7 @@ from kernreg.common.progress import progress
 from kernreg.engine.arrays import is_sparse
 from kernreg.kernels import Kernel
 from kernreg.linalg.spectra.centred_pairs import centre_both_sides
-from kernreg.solvers.decompositions.compatibility.heads import HEADS, Head
+from kernreg.solvers.decompositions.compatibility.heads import HEADS
 from kernreg.solvers.decompositions.compatibility.kernel_gradients import check_differentiable, sample_gradients
 from kernreg.solvers.decompositions.compatibility.maps import Compatibility
 
@@ -75,6 +75,27 @@ class LearningReport:
     message: str
 
 
+@dataclass(frozen=True)
+class DownstreamLoss:
+    """What L is made of.
+
+    Attributes
+    ----------
+    head : {"least-squares", "logistic"}
+    n_components : int
+        r, how many singular vectors are features.
+    center : bool
+    alpha, penalty : float
+        α and β.
+    """
+
+    head: str
+    n_components: int
+    center: bool
+    alpha: float
+    penalty: float
+
+
 class LearningProblem:
     """L and its gradient as functions of B, flattened.
 
@@ -86,33 +107,17 @@ class LearningProblem:
     mapped : {"left", "right"}
     Y : ndarray of shape (n, columns)
         Targets as the head takes them.
-    head : Head
-    n_components : int
-    center : bool
-    alpha, penalty : float
-        α and β.
+    loss : DownstreamLoss
     """
 
-    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
-        self,
-        kernel: Kernel,
-        X: np.ndarray,
-        Z: np.ndarray,
-        mapped: str,
-        Y: np.ndarray,
-        head: Head,
-        n_components: int,
-        center: bool,
-        alpha: float,
-        penalty: float,
-    ):
-        self.kernel, self.X, self.Z, self.mapped = kernel, X, Z, mapped
-        self.Y, self.head, self.n_components, self.center = Y, head, n_components, center
+    def __init__(self, kernel: Kernel, X: np.ndarray, Z: np.ndarray, mapped: str, Y: np.ndarray, loss: DownstreamLoss):
+        self.kernel, self.X, self.Z, self.mapped, self.Y = kernel, X, Z, mapped, Y
+        self.head, self.n_components, self.center = HEADS[loss.head], loss.n_components, loss.center
         self.size = (X if mapped == "left" else Z).shape[1]
-        self.penalty = penalty / self.size
+        self.penalty = loss.penalty / self.size
         self.ridge = 1.0
         _, _, values, _ = self._decompose(np.eye(self.size))
-        self.ridge = alpha * max(float(values.max(initial=0.0)) ** 2 / len(X), np.finfo(float).tiny)
+        self.ridge = loss.alpha * max(float(values.max(initial=0.0)) ** 2 / len(X), np.finfo(float).tiny)
 
     def __call__(self, flat: np.ndarray) -> tuple[float, np.ndarray]:
         """Return L(B) and ∂L/∂B."""
@@ -147,18 +152,7 @@ class LearningProblem:
 
 
 def learn_compatibility(
-    kernel: Kernel,
-    X: Any,
-    Z: Any,
-    start: Compatibility,
-    Y: np.ndarray,
-    *,
-    head: str,
-    n_components: int,
-    center: bool,
-    alpha: float,
-    penalty: float,
-    max_iter: int,
+    kernel: Kernel, X: Any, Z: Any, start: Compatibility, Y: np.ndarray, loss: DownstreamLoss, *, max_iter: int
 ) -> tuple[Compatibility, LearningReport]:
     """Return the learned map and the report.
 
@@ -172,18 +166,14 @@ def learn_compatibility(
         That of ``a1``.
     Y : ndarray of shape (n, columns)
         For ``least-squares`` centred targets of variance one, for ``logistic`` zeros and ones.
-    head : {"least-squares", "logistic"}
-    n_components : int
-    center : bool
-    alpha, penalty : float
-        α and β above.
+    loss : DownstreamLoss
     max_iter : int
         Bound on the iterations of L-BFGS.
     """
     check_differentiable(kernel)
     mapped = "left" if start.left is not None else "right"
     left, right = (_dense(side) for side in (start.left_samples(X), start.right_samples(Z)))
-    problem = LearningProblem(kernel, left, right, mapped, Y, HEADS[head], n_components, center, alpha, penalty)
+    problem = LearningProblem(kernel, left, right, mapped, Y, loss)
     first = np.eye(problem.size).ravel()
     before, _ = problem(first)
     with progress("learning the compatibility", max_iter) as show:
@@ -196,19 +186,19 @@ def learn_compatibility(
 
         options: dict[str, Any] = {"maxiter": max_iter, "ftol": 1e-8, "gtol": 1e-7}
         # The stubs know functions, not objects that are called.
-        found = minimize(problem, first, (), "L-BFGS-B", True, callback=count, options=options)  # type: ignore[call-overload]
+        optimum = minimize(problem, first, (), "L-BFGS-B", True, callback=count, options=options)  # type: ignore[call-overload]
     base = start.left if mapped == "left" else start.right
     assert base is not None
-    C = (base.astype(np.float64) @ found.x.reshape(problem.size, problem.size)).astype(base.dtype, copy=False)
+    C = (base.astype(np.float64) @ optimum.x.reshape(problem.size, problem.size)).astype(base.dtype, copy=False)
     report = LearningReport(
-        head,
-        float(found.fun),
+        loss.head,
+        float(optimum.fun),
         before,
-        int(found.nit),
-        int(found.nfev) + 1,
-        float(np.abs(found.jac).max(initial=0.0)),
-        bool(found.success),
-        str(found.message),
+        int(optimum.nit),
+        int(optimum.nfev) + 1,
+        float(np.abs(optimum.jac).max(initial=0.0)),
+        bool(optimum.success),
+        str(optimum.message),
     )
     return Compatibility("a3", **{mapped: C}), report
 

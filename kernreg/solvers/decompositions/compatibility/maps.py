@@ -38,7 +38,7 @@ from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
 from kernreg.errors import DataError, MemoryBudgetError, ParameterError
-from kernreg.linalg.landmarks.selection import generator
+from kernreg.linalg.randomness import generator
 
 COMPATIBILITIES = ("a0", "a1", "a2", "a3", "identity")
 

@@ -8,8 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg import kernel
-from kernreg.kernels import choice
-from kernreg.kernels.domains import matrix
+from kernreg.kernels import choice, matrix
 from kernreg_graph.graphs import as_graph, check_nodes, inverse_or_zero, random_graph
 
 

@@ -10,8 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from kernreg import kernel
-from kernreg.kernels import positive
-from kernreg.kernels.domains import matrix
+from kernreg.kernels import matrix, positive
 from kernreg_graph.graphs import as_graph, check_nodes, random_graph
 from kernreg_graph.lines import Lines
 

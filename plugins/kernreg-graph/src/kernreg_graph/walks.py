@@ -11,8 +11,7 @@ from scipy.sparse.linalg import splu
 
 from kernreg import kernel
 from kernreg.errors import ParameterError
-from kernreg.kernels import choice, interval, positive
-from kernreg.kernels.domains import matrix
+from kernreg.kernels import choice, interval, matrix, positive
 from kernreg_graph.graphs import as_graph, check_nodes, inverse_or_zero, random_graph
 from kernreg_graph.lines import Lines, fixed_width, unit_columns
 from kernreg_graph.radius import factors_of_walks, katz_limit

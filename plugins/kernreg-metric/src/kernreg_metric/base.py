@@ -10,9 +10,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernreg.errors import DataError, ParameterError
-from kernreg.kernels import Kernel, as_kernel
-from kernreg.solvers import KernelLearner, KernelParameters, LabelInformation, check_samples
-from kernreg.solvers.symmetry import require_symmetric
+from kernreg.kernels import Kernel
+from kernreg.solvers import KernelLearner, KernelParameters, LabelInformation, check_samples, require_symmetric
 from kernreg_metric.report import LearningReport
 
 _NEGATIVE = 1e-8  # eigenvalues below this fraction of the largest are more than rounding
@@ -40,7 +39,7 @@ class FromKernel(Learner, KernelParameters):
 
     def _start(self, X: Any) -> tuple[Kernel, Any]:
         """Return the starting kernel, bound to the samples, and the samples, checked."""
-        kernel = as_kernel(self.kernel)
+        kernel = self.resolve_kernel()
         X = check_samples(self, X, kernel, reset=True)
         if X.shape[0] < 2:
             raise DataError(f"there is {X.shape[0]} sample; kernels are learned from pairs of samples, give at least 2")

@@ -8,9 +8,9 @@ import numpy as np
 
 from kernreg import kernel, make_kernel
 from kernreg.errors import ParameterError
-from kernreg.kernels import Domain, Kernel, as_kernel, matrix
+from kernreg.kernels import Domain, Kernel, matrix
 
-_kernel = Domain("a kernel: a spec such as 'rbf(sigma=2.0)', a Kernel or a family", as_kernel)
+_kernel = Domain("a kernel: a spec such as 'rbf(sigma=2.0)', a Kernel or a family", make_kernel)
 
 
 def _coefficients(value: Any) -> np.ndarray:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
+from kernreg import make_kernel
 from kernreg.errors import DataError
-from kernreg.kernels import as_kernel
 from kernreg.solvers import check_choice
 from kernreg_metric.base import FromKernel, check_count, check_number
 from kernreg_metric.conformal import conformal_kernel
@@ -33,8 +33,9 @@ class FisherScore(FromKernel):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         The symmetric, positive semi-definite kernel k_0 to start from.
+        By default that of the chain around it, else ``rbf``.
     basis : str, KernelFamily or Kernel, optional
         k_1; by default the same as ``kernel``.
     n_cores : int or float
@@ -91,7 +92,7 @@ class FisherScore(FromKernel):
 
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         *,
         basis: Any = None,
         n_cores: float = 1.0 / 3.0,
@@ -129,7 +130,7 @@ class FisherScore(FromKernel):
         side = self._check_labels(X, y)
         labelled = np.flatnonzero(side.codes >= 0)
         self.cores_ = labelled[self._choose_cores(len(labelled))]
-        basis = (kernel if self.basis is None else as_kernel(self.basis)).bind(X[self.cores_])
+        basis = (kernel if self.basis is None else make_kernel(self.basis)).bind(X[self.cores_])
         K = self._matrix(kernel, X[labelled])
         between, within = scatter_forms(K, side.codes[labelled])
         E = np.hstack([np.ones((len(labelled), 1)), basis(X[labelled], X[self.cores_])]).astype(np.float64)

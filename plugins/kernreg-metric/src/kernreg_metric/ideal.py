@@ -95,8 +95,9 @@ class IdealRegularized(FromKernel):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         The symmetric, positive semi-definite kernel k_0 to start from.
+        By default that of the chain around it, else ``rbf``.
     gamma : float
         Strength γ; less than 1 for ``logdet``.
     divergence : {"von-neumann", "logdet", "frobenius"}
@@ -141,7 +142,7 @@ class IdealRegularized(FromKernel):
 
     def __init__(
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         gamma: float = 1.0,
         *,
         divergence: str = "von-neumann",

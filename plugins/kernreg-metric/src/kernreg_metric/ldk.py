@@ -38,8 +38,9 @@ class LDK(FromKernel):
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel
+    kernel : str, KernelFamily or Kernel, optional
         The symmetric, positive semi-definite kernel k_0 to start from.
+        By default that of the chain around it, else ``rbf``.
     upper, lower : float, optional
         The bounds u on similar and l on dissimilar pairs, as squared distances in the feature space of k_0. By default
         the 5th and the 95th percentile of the distances between the samples that are in pairs.
@@ -102,7 +103,7 @@ class LDK(FromKernel):
 
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
-        kernel: Any = "rbf",
+        kernel: Any = None,
         *,
         upper: float | None = None,
         lower: float | None = None,

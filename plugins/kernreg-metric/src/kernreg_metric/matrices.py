@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.errors import AsymmetryError, DataError
-from kernreg.linalg.exact.centring import SYMMETRY_TOLERANCE, asymmetry
+from kernreg.linalg import SYMMETRY_TOLERANCE, asymmetry
 
 
 def square_matrix(K: Any, name: str) -> np.ndarray:

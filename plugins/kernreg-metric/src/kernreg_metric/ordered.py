@@ -82,7 +82,7 @@ def best_ordered(G: np.ndarray, b: np.ndarray, n_free: int = 0, method: str = "q
     weights[n_free:] = np.minimum.accumulate(weights[n_free:])  # in order to the last bit
     weights /= np.linalg.norm(F @ weights)
     value = float(b @ weights)
-    gap = _gap(F @ rays, rays.T @ b, rays.T @ (F.T @ (F @ weights)), value)
+    gap = _gap(rays.T @ b, rays.T @ (F.T @ (F @ weights)), value)
     return Aligned(weights / weights.sum(), value, status, iterations, gap)
 
 
@@ -131,7 +131,7 @@ def _active_set(M: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, str, int]:
     return nnls(M, target)[0], "optimal", 1
 
 
-def _gap(M: np.ndarray, a: np.ndarray, along: np.ndarray, value: float) -> float:
+def _gap(a: np.ndarray, along: np.ndarray, value: float) -> float:
     """Return how much better than weights of this value, with ‖F weights‖ = 1, any could be, as a fraction of it.
 
     For every y with a ≤ Mᵀy the best value is at most ‖y‖; y = F weights, lengthened until that holds.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -113,21 +113,40 @@ def project(
     progress : callable
         Told the number of sweeps done.
     """
-    multipliers, bounds = np.zeros(len(pairs)), pairs.bounds.astype(np.float64)
     n = len(K)
-    pending, weighted = np.zeros((n, _GATHERED)), np.zeros((_GATHERED, n))
-    strip = np.empty((min(n, _STRIP), n))
-    factors = np.zeros(_GATHERED)
+    multipliers, bounds = np.zeros(len(pairs)), pairs.bounds.astype(np.float64)
+    constraints = _Constraints(pairs.rows, pairs.columns, pairs.signs, multipliers, bounds)
+    updates = _Updates(
+        np.zeros((n, _GATHERED)), np.zeros((_GATHERED, n)), np.zeros(_GATHERED), np.empty((min(n, _STRIP), n))
+    )
     change, sweeps, rng = np.inf, 0, np.random.default_rng(random_state)
-    given = (pairs.rows, pairs.columns, pairs.signs)
     # The products are small: threads of BLAS would only wait for each other.
     with threadpool_limits(limits=1, user_api="blas"):
         while change > tol and sweeps < max_iter:
             order = rng.permutation(len(pairs))
-            change = _sweep(K, order, *given, multipliers, bounds, gamma, pending, weighted, factors, strip)
+            change = _sweep(K, order, constraints, gamma, updates)
             sweeps += 1
             progress(sweeps)
     return Projected(multipliers, bounds, sweeps, float(change), bool(change <= tol))
+
+
+class _Constraints(NamedTuple):
+    """Pairs, and the multipliers and bounds that sweeps change, as compiled code takes them."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    signs: np.ndarray
+    multipliers: np.ndarray
+    bounds: np.ndarray
+
+
+class _Updates(NamedTuple):
+    """Rank-one updates of K that are gathered, pending diag(factors) pendingᵀ, and memory to add them in."""
+
+    pending: np.ndarray
+    weighted: np.ndarray
+    factors: np.ndarray
+    strip: np.ndarray
 
 
 def _compiled(function: Any) -> Any:
@@ -140,14 +159,14 @@ def _compiled(function: Any) -> Any:
         return numba.njit(**options)(function)
 
 
-def _sweep_once(  # noqa: PLR0913  compiled: it takes arrays, not a record of them
-    K, order, rows, columns, signs, multipliers, bounds, gamma, pending, weighted, factors, strip
-):
+def _sweep_once(K, order, constraints, gamma, updates):
     """Project on every constraint once; return the largest relative change of a distance.
 
     K is the matrix plus ``pending diag(factors) pendingᵀ``, of which the first ``used`` columns count.
     """
     n = len(K)
+    rows, columns, signs, multipliers, bounds = constraints
+    pending, factors = updates.pending, updates.factors
     share = gamma / (gamma + 1.0) if gamma < np.inf else 1.0
     used, largest = 0, 0.0
     slope = np.empty(len(factors))
@@ -177,16 +196,17 @@ def _sweep_once(  # noqa: PLR0913  compiled: it takes arrays, not a record of th
         factors[used] = sign * step / (1.0 - sign * step * distance)
         used += 1
         if used == len(factors):
-            _add_pending(K, pending, weighted, factors, used, strip)
+            _add_pending(K, updates, used)
             used = 0
     if used:
-        _add_pending(K, pending, weighted, factors, used, strip)
+        _add_pending(K, updates, used)
     return largest
 
 
-def _add(K, pending, weighted, factors, used, strip):
+def _add(K, updates, used):
     """Add pending diag(factors) pendingᵀ to K."""
     n = len(K)
+    pending, weighted, factors, strip = updates
     for b in range(used):
         for k in range(n):
             weighted[b, k] = factors[b] * pending[k, b]

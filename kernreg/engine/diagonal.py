@@ -1,0 +1,49 @@
+"""k(x, x) of every sample: the diagonal of K(X) without the rest of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernreg.engine.arrays import Samples, is_sparse, result_dtype
+from kernreg.engine.compiler.compile import compilation_errors
+from kernreg.engine.program import Program
+from kernreg.engine.separable import squared_rows
+from kernreg.engine.tiles.blocks import BlockFiller, function_values
+from kernreg.engine.tiles.statistics import STEP
+
+_SIDE = 16  # of the blocks that functions of two rows and of blocks fill; sums of terms fill no narrower one than STEP
+
+
+def diagonal(program: Program, X: Samples, normalizers: np.ndarray | None = None) -> np.ndarray:
+    """Return k(x_i, x_i), divided by the normalisers of the rows where there are any."""
+    with compilation_errors(program.name):
+        if program.statistic in ("dot", "sqeuclidean", "l1"):
+            values = function_values(
+                program.name, program.function, _own_statistic(program, X), program.parameters, result_dtype(X, X)
+            )
+        else:
+            values = _from_blocks(program, X)
+    if normalizers is None:
+        return values
+    weights = values.astype(np.float64)
+    return (np.exp(weights - normalizers) if program.log else weights / normalizers).astype(values.dtype, copy=False)
+
+
+def _own_statistic(program: Program, X: Samples) -> np.ndarray:
+    """Return |x|², or the distance of a sample from itself: zero, or infinite where identical samples do not count."""
+    if program.statistic != "dot":
+        return np.full(X.shape[0], 0.0 if program.self_term else np.inf)
+    with np.errstate(over="ignore"):  # as all compiled code
+        if is_sparse(X):
+            return squared_rows(X.astype(np.float64))
+        return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def _from_blocks(program: Program, X: Samples) -> np.ndarray:
+    filler, n = BlockFiller(program, X, X), X.shape[0]
+    values = np.empty(n, dtype=filler.dtype)
+    side = STEP if program.statistic == "term" else _SIDE
+    for start in range(0, n, side):
+        stop = min(start + side, n)
+        values[start:stop] = filler.block(start, stop, start, stop).diagonal()[: stop - start]
+    return values
