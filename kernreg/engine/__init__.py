@@ -21,7 +21,7 @@ and arrays. How a value of K is made::
     local.py     row blocks within the memory budget, combined by a function: the engine primitive
 
 `of="rows"` programs fill the block by a compiled loop over pairs, `of="blocks"` programs by calling Python.
-Row normalisation (SNE, T) happens on whole rows while they are still in cache (tiles/normalise.py).
+Row normalisation (SNE, T) happens on whole rows while they are still in cache (tiles/row_normalisation.py).
 
 May import: the layers below it in docs/architecture.md.
 """

@@ -11,7 +11,7 @@ from kernreg.engine.compiler.compile import compilation_errors, compiled
 from kernreg.engine.program import Program
 from kernreg.engine.threads import run_tasks, single_threaded_blas
 from kernreg.engine.tiles.blocks import BlockFiller
-from kernreg.engine.tiles.normalise import make_apply_normalizers, normalized_rows
+from kernreg.engine.tiles.row_normalisation import make_apply_normalizers, normalized_rows
 from kernreg.engine.tiles.statistics import BLOCK
 from kernreg.engine.tiles.store import Store
 

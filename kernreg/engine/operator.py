@@ -13,7 +13,7 @@ from kernreg.engine.products import product
 from kernreg.engine.program import Program
 from kernreg.engine.separable import separable
 from kernreg.engine.tiles.blocks import BlockFiller
-from kernreg.engine.tiles.normalise import row_normalizers
+from kernreg.engine.tiles.row_normalisation import row_normalizers
 
 
 class KernelOperator(LinearOperator):

@@ -11,7 +11,7 @@ import numpy as np
 from kernreg.engine.compiler.compile import compiled
 from kernreg.engine.threads import run_tasks, single_threaded_blas
 from kernreg.engine.tiles.blocks import BlockFiller
-from kernreg.engine.tiles.normalise import make_apply_normalizers
+from kernreg.engine.tiles.row_normalisation import make_apply_normalizers
 from kernreg.engine.tiles.statistics import BLOCK
 
 GROUPS = 16  # partial results of a symmetric product; more than threads, so that the work spreads evenly

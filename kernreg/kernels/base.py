@@ -16,7 +16,7 @@ from kernreg.engine.products import mirrored_columns
 from kernreg.errors import ParameterError
 from kernreg.factory import make_engine
 from kernreg.kernels.domains import value_key, value_repr
-from kernreg.kernels.operators import RowBlockOperator
+from kernreg.kernels.row_block_operator import RowBlockOperator
 from kernreg.kernels.samples import overlaps, same_samples
 from kernreg.kernels.sharing import current_store
 from kernreg.registry import get_registry

@@ -12,12 +12,12 @@ from scipy.sparse.linalg import LinearOperator
 from kernreg.engine.arrays import as_samples, is_sparse
 from kernreg.engine.diagonal import diagonal
 from kernreg.engine.matrix import matrix
-from kernreg.engine.normalizers import normalizers_over
 from kernreg.engine.operator import KernelOperator
 from kernreg.engine.program import Program
+from kernreg.engine.reference_sums import normalizers_over
 from kernreg.engine.separable import product_cost
 from kernreg.engine.tiles.blocks import BlockFiller
-from kernreg.engine.tiles.normalise import row_normalizers
+from kernreg.engine.tiles.row_normalisation import row_normalizers
 from kernreg.engine.tiles.statistics import TERMS
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel, refuse_foreign_estimator

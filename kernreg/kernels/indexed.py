@@ -17,7 +17,7 @@ from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.decorator import kernel
 from kernreg.kernels.domains import boolean, choice, matrix
 from kernreg.kernels.function import FunctionKernel
-from kernreg.kernels.operators import HeldOperator
+from kernreg.kernels.row_block_operator import HeldOperator
 
 
 class HeldKernel(FunctionKernel):

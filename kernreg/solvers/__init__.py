@@ -4,9 +4,11 @@
     decompositions/   KernelPCA, KernelSVD, AsymmetricNystroem, KernelBiclustering; linear_svd, two_kpca
     kernel_learning/  SCGLDK, SCGOSK: kernels learned from labels or pairs, and what is known about pairs of samples
     tuning.py         tune: kernel parameters and γ by exact leave-one-out
-    parameters.py     kernels inside estimators, γ, choices
+    parameters.py     kernels inside estimators, choices
     samples.py        tables, indices, pairs, weights
     symmetry.py       refusing asymmetric kernels
+    finiteness.py     at which pair of samples a kernel is not finite
+    views.py          decision functions by name, and the ensemblers that merge them
     advice.py         warnings about a fit, which a search collects
 
 May import: the layers below it in docs/architecture.md. An ensembler is found by name, through the registry.

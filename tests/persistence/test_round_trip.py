@@ -34,7 +34,7 @@ from kernreg.kernels import Kernel, centered, compose, spectrum, symmetrize
 from kernreg.kernels.builtin import laplacian, linear, rbf, sne, tanh_, tl1
 from kernreg.kernels.indexed import adjacency, precomputed
 from kernreg.registry import get_registry
-from kernreg.registry.naming.classes import OWN
+from kernreg.registry.naming.allowed_classes import OWN
 
 SOLVERS = sorted(entry.name for entry in kr.available("solver") if entry.origin == "entry point")
 ENSEMBLERS = sorted(entry.name for entry in kr.available("ensembler") if entry.origin == "entry point")

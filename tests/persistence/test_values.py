@@ -254,7 +254,7 @@ def test_values_that_something_refers_to_twice_are_one_object():
 
 
 def test_methods_of_estimators_come_back():
-    from kernreg.registry.naming.classes import find
+    from kernreg.registry.naming.allowed_classes import find
 
     scaler = StandardScaler().fit(np.arange(6.0).reshape(3, 2))
     encoder = Encoder()

@@ -25,7 +25,7 @@ from kernreg.kernels.combinations.base import (
     squared_norms,
 )
 from kernreg.kernels.domains import Parameter, check_learnt, choice
-from kernreg.kernels.operators import CenteredOperator
+from kernreg.kernels.row_block_operator import CenteredOperator
 from kernreg.kernels.samples import identical_pairs, same_samples
 
 

@@ -1,7 +1,7 @@
 """Systems without the kernel matrix in memory, by iterations on products with it.
 
 centred_operator.py  K̃ as products only
-iterations.py        conjugate gradients and MINRES, many right-hand sides at once
+cg_and_minres.py     conjugate gradients and MINRES, many right-hand sides at once
 preconditioners.py   Nyström preconditioners of both systems
-systems.py           LS-SVM and AsK-LS by these
+dual_systems.py      LS-SVM and AsK-LS by these
 """

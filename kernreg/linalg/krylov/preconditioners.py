@@ -22,7 +22,7 @@ from scipy import linalg
 from kernreg.engine.budget import rows_within
 from kernreg.kernels.base import Kernel
 from kernreg.linalg.krylov.centred_operator import CentredOperator
-from kernreg.linalg.krylov.iterations import IterationSettings
+from kernreg.linalg.krylov.cg_and_minres import IterationSettings
 from kernreg.linalg.landmarks.selection import choose_landmarks
 
 _ROWS = 2048

@@ -2,7 +2,7 @@
 
 selection.py       which samples: uniform, k-means++, entropy, leverage
 features.py        Nyström features of landmarks, streamed
-systems.py         LS-SVM and AsK-LS on features, with leave-one-out
+lowrank_systems.py LS-SVM and AsK-LS on features, with leave-one-out
 nystrom.py         singular triplets from some rows and columns: the asymmetric Nyström method
 approximation.py     from one set of landmarks
 sampled_matrix.py    a kernel matrix known by some of its rows and columns, and their choice

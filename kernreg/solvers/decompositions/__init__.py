@@ -9,6 +9,5 @@ completeness.py          whether copies of repeated singular values were missed
 nystrom.py             AsymmetricNystroem: the same from a subsample
 biclustering.py        KernelBiclustering: k-means on both embeddings of kernel SVD
 two_sided.py           two sample sets as they come in, and scores of both sides
-finiteness.py          at which pair of samples a kernel is not finite
 compatibility/         samples of different dimension under one kernel
 """

@@ -42,7 +42,7 @@ from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
 from kernreg.errors import DataError, MemoryBudgetError, ParameterError
-from kernreg.solvers.decompositions.compatibility.maps import make_compatibility
+from kernreg.solvers.decompositions.compatibility.fixed_maps import make_compatibility
 from kernreg.solvers.decompositions.ksvd import KernelSVD
 from kernreg.solvers.parameters import KernelParameters, check_choice
 

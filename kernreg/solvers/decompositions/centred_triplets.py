@@ -28,7 +28,7 @@ from kernreg.linalg.spectra.partial import eigenpairs, singular_triplets
 from kernreg.linalg.spectra.products import NotFiniteError, is_finite
 from kernreg.linalg.spectra.report import PartialReport
 from kernreg.solvers.decompositions.completeness import missed
-from kernreg.solvers.decompositions.finiteness import not_finite_error
+from kernreg.solvers.finiteness import not_finite_error
 from kernreg.solvers.samples import input_kind
 
 SVD_SOLVERS = ("auto", "dense", "krylov", "arpack", "randomized", "operator")

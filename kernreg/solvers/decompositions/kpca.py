@@ -39,8 +39,8 @@ from kernreg.linalg.spectra.partial import ORDERS, Hints
 from kernreg.linalg.spectra.products import NotFiniteError
 from kernreg.linalg.spectra.report import PartialReport
 from kernreg.solvers.decompositions.centred_eigenpairs import Components, principal_components
-from kernreg.solvers.decompositions.finiteness import not_finite_error
 from kernreg.solvers.decompositions.preimages import default_kernel, learn_inverse, require_invertible
+from kernreg.solvers.finiteness import not_finite_error
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_fitted, check_samples, input_kind, without_zero_weights
 from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some

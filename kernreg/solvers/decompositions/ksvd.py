@@ -25,9 +25,9 @@ from sklearn.utils.validation import check_is_fitted
 from kernreg.errors import ParameterError
 from kernreg.kernels import Kernel
 from kernreg.solvers.decompositions.centred_triplets import SVD_SOLVERS, SVDSettings, decompose, kernel_dtype
+from kernreg.solvers.decompositions.compatibility.fixed_maps import COMPATIBILITIES, Compatibility
 from kernreg.solvers.decompositions.compatibility.heads import HEADS, targets
-from kernreg.solvers.decompositions.compatibility.learned import DownstreamLoss, learn_compatibility
-from kernreg.solvers.decompositions.compatibility.maps import COMPATIBILITIES, Compatibility
+from kernreg.solvers.decompositions.compatibility.learned_map import DownstreamLoss, learn_compatibility
 from kernreg.solvers.decompositions.two_sided import TwoSided
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.samples import check_samples

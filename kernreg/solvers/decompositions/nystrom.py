@@ -34,7 +34,7 @@ from kernreg.linalg.landmarks.sections import Swapped
 from kernreg.linalg.randomness import generator
 from kernreg.linalg.spectra.partial import SINGULAR_METHODS
 from kernreg.solvers.decompositions.centred_triplets import kernel_dtype
-from kernreg.solvers.decompositions.compatibility.maps import COMPATIBILITIES
+from kernreg.solvers.decompositions.compatibility.fixed_maps import COMPATIBILITIES
 from kernreg.solvers.decompositions.two_sided import TwoSided
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.samples import check_samples

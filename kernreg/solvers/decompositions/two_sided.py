@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import Kernel
-from kernreg.solvers.decompositions.compatibility.maps import Compatibility, make_compatibility
+from kernreg.solvers.decompositions.compatibility.fixed_maps import Compatibility, make_compatibility
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_samples, input_kind
 

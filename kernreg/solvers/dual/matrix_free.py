@@ -9,9 +9,9 @@ import numpy as np
 
 from kernreg.common.progress import progress
 from kernreg.errors import DataError, ParameterError
-from kernreg.linalg.krylov.iterations import IterationSettings
-from kernreg.linalg.krylov.systems import solve_block_iterative, solve_symmetric_iterative
-from kernreg.linalg.landmarks.systems import BlockLowRank, LowRankProblem, SymmetricLowRank
+from kernreg.linalg.krylov.cg_and_minres import IterationSettings
+from kernreg.linalg.krylov.dual_systems import solve_block_iterative, solve_symmetric_iterative
+from kernreg.linalg.landmarks.lowrank_systems import BlockLowRank, LowRankProblem, SymmetricLowRank
 from kernreg.solvers.dual.solution import Candidate, DualSolution
 from kernreg.solvers.dual.strategy import Settings
 from kernreg.solvers.dual.training import TrainingSet

@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel
+from kernreg.solvers.finiteness import not_finite_error
 from kernreg.solvers.samples import check_pair, check_samples, input_kind, take, without_zero_weights
 
 _LARGEST_KERNEL_VALUE = 1e140
@@ -90,11 +91,7 @@ def training_matrix(kernel: Kernel, X: Any) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not np.isfinite(np.linalg.norm(K))
     if suspicious and not np.isfinite(K).all():
-        i, j = (int(number) for number in np.argwhere(~np.isfinite(K))[0])
-        raise DataError(
-            f"the kernel {kernel.name!r} is {K[i, j]} between samples {i} and {j}; a kernel is finite on its training "
-            "samples. Check its parameters and the range of the features"
-        )
+        raise not_finite_error(kernel, *(X if isinstance(X, tuple) else (X,)))
     largest = float(np.abs(K).max()) if suspicious else 0.0
     if largest > _LARGEST_KERNEL_VALUE:
         raise DataError(

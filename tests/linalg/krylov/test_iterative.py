@@ -15,8 +15,8 @@ import kernreg as kr
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.builtin import linear, rbf, sne, tl1
 from kernreg.kernels.indexed import precomputed
-from kernreg.linalg.krylov.iterations import IterationSettings, conjugate_gradients, minimal_residuals
-from kernreg.linalg.krylov.systems import solve_block_iterative, solve_symmetric_iterative
+from kernreg.linalg.krylov.cg_and_minres import IterationSettings, conjugate_gradients, minimal_residuals
+from kernreg.linalg.krylov.dual_systems import solve_block_iterative, solve_symmetric_iterative
 
 TIGHT = IterationSettings(tol=1e-11, max_iter=2000)
 

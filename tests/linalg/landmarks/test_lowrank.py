@@ -11,7 +11,7 @@ import kernreg as kr
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.builtin import linear, rbf, sne, tl1
 from kernreg.kernels.indexed import precomputed
-from kernreg.linalg.landmarks.systems import BlockLowRank, SymmetricLowRank
+from kernreg.linalg.landmarks.lowrank_systems import BlockLowRank, SymmetricLowRank
 
 
 def solve_symmetric_lowrank(kernel, X, Y, gamma, *, loo=False, **settings):

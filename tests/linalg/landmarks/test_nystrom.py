@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import kernreg as kr
-from kernreg.engine.normalizers import normalizers_over
+from kernreg.engine.reference_sums import normalizers_over
 from kernreg.errors import DataError, ParameterError
 from kernreg.linalg.landmarks.nystrom import NystromSettings, _estimate, change, nystrom_triplets
 from kernreg.linalg.landmarks.sampled_matrix import SectionedMatrix, check_methods

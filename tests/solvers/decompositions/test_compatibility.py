@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import kernreg as kr
 from kernreg.errors import DataError, MemoryBudgetError, ParameterError
-from kernreg.solvers.decompositions.compatibility.maps import Compatibility, make_compatibility
+from kernreg.solvers.decompositions.compatibility.fixed_maps import Compatibility, make_compatibility
 
 TALL, WIDE, SQUARE = (9, 4), (4, 9), (6, 6)
 SHAPES = (TALL, WIDE, SQUARE)

@@ -10,10 +10,10 @@ from threadpoolctl import threadpool_limits
 import kernreg as kr
 from kernreg.errors import DataError, ParameterError
 from kernreg.solvers import KernelSVD
+from kernreg.solvers.decompositions.compatibility.fixed_maps import make_compatibility
 from kernreg.solvers.decompositions.compatibility.heads import HEADS, targets
 from kernreg.solvers.decompositions.compatibility.kernel_gradients import check_differentiable, sample_gradients
-from kernreg.solvers.decompositions.compatibility.learned import DownstreamLoss, LearningProblem
-from kernreg.solvers.decompositions.compatibility.maps import make_compatibility
+from kernreg.solvers.decompositions.compatibility.learned_map import DownstreamLoss, LearningProblem
 
 KERNELS = (
     "linear",

@@ -39,9 +39,9 @@ from kernreg.common.progress import progress
 from kernreg.engine.arrays import is_sparse
 from kernreg.kernels import Kernel
 from kernreg.linalg.spectra.centred_pairs import centre_both_sides
+from kernreg.solvers.decompositions.compatibility.fixed_maps import Compatibility
 from kernreg.solvers.decompositions.compatibility.heads import HEADS
 from kernreg.solvers.decompositions.compatibility.kernel_gradients import check_differentiable, sample_gradients
-from kernreg.solvers.decompositions.compatibility.maps import Compatibility
 
 _GAP = 1e-12  # differences of σ² below this share of the largest count as none
 

@@ -25,8 +25,8 @@ OWN = {
     "parallel": "kernreg.chain.branches:Parallel",
     "view-ensemble": "kernreg.ensemblers.view_ensemble:ViewEnsemble",
     "solve-report": "kernreg.linalg.exact.report:SolveReport",
-    "low-rank-report": "kernreg.linalg.landmarks.systems:LowRankReport",
-    "iterative-report": "kernreg.linalg.krylov.systems:IterativeReport",
+    "low-rank-report": "kernreg.linalg.landmarks.lowrank_systems:LowRankReport",
+    "iterative-report": "kernreg.linalg.krylov.dual_systems:IterativeReport",
     "partial-report": "kernreg.linalg.spectra.report:PartialReport",
     "section": "kernreg.linalg.landmarks.sections:Section",
     "exact-rows": "kernreg.linalg.landmarks.sections:ExactRows",
@@ -37,8 +37,8 @@ OWN = {
     "ordered-weights": "kernreg.solvers.kernel_learning.ordered_weights:OrderedWeights",
     "graph-report": "kernreg.solvers.kernel_learning.scg_osk:GraphReport",
     "kernel-report": "kernreg.solvers.kernel_learning.scg_ldk:KernelReport",
-    "compatibility": "kernreg.solvers.decompositions.compatibility.maps:Compatibility",
-    "learning-report": "kernreg.solvers.decompositions.compatibility.learned:LearningReport",
+    "compatibility": "kernreg.solvers.decompositions.compatibility.fixed_maps:Compatibility",
+    "learning-report": "kernreg.solvers.decompositions.compatibility.learned_map:LearningReport",
 }
 
 #: Where scikit-learn keeps its public estimators.

@@ -12,7 +12,7 @@ from kernreg.engine.compiler.compile import compilation_errors
 from kernreg.engine.program import Program
 from kernreg.engine.separable import separable
 from kernreg.engine.tiles.blocks import BlockFiller
-from kernreg.engine.tiles.normalise import row_normalizers
+from kernreg.engine.tiles.row_normalisation import row_normalizers
 
 _SPARSE_CHUNK = 1 << 13  # sparse rows looked at together: their products with Z are held
 

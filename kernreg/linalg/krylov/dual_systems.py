@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernreg.kernels.base import Kernel
 from kernreg.linalg.exact.report import SolveReport, unit_if_zero
 from kernreg.linalg.krylov.centred_operator import CentredOperator
-from kernreg.linalg.krylov.iterations import CentredSystem, CheckedResult, IterationSettings, rounding, solve_checked
+from kernreg.linalg.krylov.cg_and_minres import CentredSystem, CheckedResult, IterationSettings, rounding, solve_checked
 from kernreg.linalg.krylov.preconditioners import block_preconditioner, symmetric_preconditioner
 from kernreg.linalg.system_inputs import require_positive, targets_and_weights
 
