@@ -39,8 +39,8 @@ def without_mean_shift(left_out: Views, targets: np.ndarray, weights: np.ndarray
     """Return leave-one-out values as an ensembler may learn from them: with the mean of all targets, not of the rest.
 
     Every value f⁽⁻ⁱ⁾(x_i) is the mean of the other targets plus what the kernel adds. That mean falls where y_i is
-    large: for a small γ, where the kernel adds little, it tells y_i exactly, and an ensembler that may choose a negative
-    weight would find that out.
+    large: for a small γ, where the kernel adds little, it tells y_i exactly, and an ensembler that may choose negative
+    weights would find that out.
 
     >>> y = np.array([1.0, 2.0, 6.0])
     >>> means_of_the_rest = (y.sum() - y) / 2
