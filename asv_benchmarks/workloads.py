@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,16 +35,13 @@ def gaussian(n: int, d: int) -> np.ndarray:
     return np.random.default_rng([n, d]).standard_normal((n, d))
 
 
-def _matrix(spec: str, n: int, d: int, *, positive: bool = False, dtype: str = "float64") -> Callable[[], Call]:
-    def setup() -> Call:
-        X = gaussian(n, d).astype(dtype)
-        if positive:
-            X = np.abs(X) + X.dtype.type(1e-3)
-            X /= X.sum(axis=1, keepdims=True)
-        k = kr.make_kernel(spec)
-        return lambda: k(X)
-
-    return setup
+def _matrix(spec: str, n: int, d: int, *, positive: bool = False, dtype: str = "float64") -> Call:
+    X = gaussian(n, d).astype(dtype)
+    if positive:
+        X = np.abs(X) + X.dtype.type(1e-3)
+        X /= X.sum(axis=1, keepdims=True)
+    k = kr.make_kernel(spec)
+    return lambda: k(X)
 
 
 for _name, _spec, _n, _d, _options in (
@@ -55,7 +53,7 @@ for _name, _spec, _n, _d, _options in (
     ("poly k(X), n = 3000, d = 16", "poly(degree=3, c=1.0)", 3000, 16, {}),
     ("chi2 k(X), n = 1500, d = 32", "chi2(sigma=1.0)", 1500, 32, {"positive": True}),
 ):
-    workload(_name)(_matrix(_spec, _n, _d, **_options))
+    workload(_name)(partial(_matrix, _spec, _n, _d, **_options))
 
 
 @workload("rbf k(X, Z), n = 3000, d = 16")
@@ -110,24 +108,23 @@ def sparse_operator() -> Call:
     return lambda: op @ v
 
 
-def _solver(spec: str, kernel: str | None, m: int = 1200, classes: int = 2) -> Callable[[], Call]:
-    def setup() -> Call:
-        X, y = gaussian(m, 16), np.random.default_rng(0).integers(classes, size=m)
-        solver = kr.make_solver(spec, **({} if kernel is None else {"kernel": kernel}))
-        return lambda: solver.fit(X, y)
-
-    return setup
+def _solver(spec: str, kernel: str | None, m: int = 1200, classes: int = 2) -> Call:
+    X, y = gaussian(m, 16), np.random.default_rng(0).integers(classes, size=m)
+    solver = kr.make_solver(spec, **({} if kernel is None else {"kernel": kernel}))
+    return lambda: solver.fit(X, y)
 
 
-workload("ls-svm fit, m = 1200")(_solver("ls-svm(gamma=0.5)", "rbf(sigma=4.0)"))
-workload("ask-ls fit, m = 1200, 5 classes")(_solver("ask-ls(gamma=0.4)", "sne(sigma=4.0)", classes=5))
-workload("ls-svm gamma='loo', m = 600")(_solver("ls-svm(gamma='loo')", "rbf(sigma=4.0)", m=600))
-workload("ls-svm lowrank, m = 5000")(_solver("ls-svm(strategy='lowrank', n_landmarks=200)", "rbf(sigma=4.0)", m=5000))
-workload("kpca(10), n = 1500")(_solver("kpca(n_components=10)", "rbf(sigma=4.0)", m=1500))
-workload("ksvd(10), n = 1500")(_solver("ksvd(n_components=10)", "sne(sigma=4.0)", m=1500))
-workload("nystrom(10), n = 5000")(_solver("nystrom(n_components=10)", "sne(sigma=4.0)", m=5000))
-workload("scg-ldk, n = 1200")(_solver("scg-ldk(gamma=1.0)", "rbf(sigma=4.0)"))
-workload("scg-osk, n = 1200")(_solver("scg-osk", None))
+workload("ls-svm fit, m = 1200")(partial(_solver, "ls-svm(gamma=0.5)", "rbf(sigma=4.0)"))
+workload("ask-ls fit, m = 1200, 5 classes")(partial(_solver, "ask-ls(gamma=0.4)", "sne(sigma=4.0)", classes=5))
+workload("ls-svm gamma='loo', m = 600")(partial(_solver, "ls-svm(gamma='loo')", "rbf(sigma=4.0)", m=600))
+workload("ls-svm lowrank, m = 5000")(
+    partial(_solver, "ls-svm(strategy='lowrank', n_landmarks=200)", "rbf(sigma=4.0)", m=5000)
+)
+workload("kpca(10), n = 1500")(partial(_solver, "kpca(n_components=10)", "rbf(sigma=4.0)", m=1500))
+workload("ksvd(10), n = 1500")(partial(_solver, "ksvd(n_components=10)", "sne(sigma=4.0)", m=1500))
+workload("nystrom(10), n = 5000")(partial(_solver, "nystrom(n_components=10)", "sne(sigma=4.0)", m=5000))
+workload("scg-ldk, n = 1200")(partial(_solver, "scg-ldk(gamma=1.0)", "rbf(sigma=4.0)"))
+workload("scg-osk, n = 1200")(partial(_solver, "scg-osk", None))
 
 
 @workload("tune 5 sigma x 20 gamma, m = 400")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,8 +17,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "kernreg"
 
-NAME, ROOMS, CELL, LINE, PAD, HEAD = 108, 452, 22, 16, 6, 92  # lengths, in pixels
-LETTER, GAP, BOX = 6.65, 9, 10  # the width of a monospaced letter of 11 pixels; between names; around one
+NAME, ROOMS, CELL, LINE, PAD, HEAD, GAP = 108, 452, 22, 16, 6, 92, 6  # lengths, in pixels
+LETTERS = 66  # as many of 11 pixels as fit into a line of rooms, the gaps between their names included
 
 
 def layers() -> list[tuple[str, ...]]:
@@ -49,25 +50,21 @@ def rooms(names: Iterable[str]) -> tuple[list[str], list[str]]:
     return packages, sorted(path.stem for path in found if path.suffix == ".py")
 
 
-def wrapped(packages: list[str], modules: list[str]) -> list[list[tuple[str, bool]]]:
-    """Return lines of (name, whether a sub-package) that fit into a box."""
-    lines: list[list[tuple[str, bool]]] = [[]]
-    used = 0.0
-    for name, is_package in [*((name, True) for name in packages), *((name, False) for name in modules)]:
-        width = _width(name, is_package)
-        if used + width > ROOMS - PAD and lines[-1]:
-            lines.append([])
-            used = 0.0
-        lines[-1].append((name, is_package))
-        used += width
-    return lines
+def lines_of_rooms(names: Iterable[str]) -> list[str]:
+    """Return the names of the rooms in lines that fit into a box, those of sub-packages bold and black."""
+    packages, modules = rooms(names)
+    styles = dict.fromkeys(packages, ' font-weight="bold" fill="#000000"')
+    return [
+        "".join(f'<tspan dx="{GAP}"{styles.get(name, "")}>{escape(name)}</tspan>' for name in line.split())
+        for line in textwrap.wrap(" ".join(packages + modules), LETTERS)
+    ]
 
 
 def draw() -> str:
     """Return the picture as SVG: a box for each layer, and beside it how many imports lead to those below it."""
     order = layers()
     counted = imports(order)
-    contents = [wrapped(*rooms(names)) for names in order]
+    contents = [lines_of_rooms(names) for names in order]
     heights = [max(26, LINE * len(lines) + 2 * PAD) for lines in contents]
     left = NAME + ROOMS + 10
     width, height = left + CELL * len(order) + 30, HEAD + sum(height + 3 for height in heights) + 4
@@ -92,7 +89,9 @@ def _boxes(
         name, x = escape(" | ".join(names)), left + CELL * row
         yield f'<rect x="2" y="{y}" width="{left - 8}" height="{height}" rx="4" fill="#eef4fa" stroke="#7a9cc0"/>'
         yield f'<text x="10" y="{y + height / 2 + 4}" font-weight="bold" font-size="12">{name}</text>'
-        yield from _rooms(lines, y + (height - LINE * len(lines)) / 2 + 1)
+        for number, line in enumerate(lines):
+            base = y + (height - LINE * len(lines)) / 2 + LINE * number + 12
+            yield f'<text x="{NAME}" y="{base:.1f}" font-family="monospace" fill="#555555">{line}</text>'
         middle = x + CELL / 2 + 4
         yield f'<text transform="translate({middle} {HEAD - 6}) rotate(-60)" fill="#333333">{name}</text>'
         yield f'<rect x="{x}" y="{y}" width="{CELL - 2}" height="{height}" fill="#c9d6e4"/>'
@@ -105,25 +104,6 @@ def _boxes(
                 place = f'x="{cell + (CELL - 2) / 2}" y="{y + height / 2 + 4}"'
                 yield f'<text {place} font-size="10" text-anchor="middle">{count}</text>'
         y += height + 3
-
-
-def _rooms(lines: list[list[tuple[str, bool]]], y: float) -> Iterator[str]:
-    for line in lines:
-        x = float(NAME)
-        for name, is_package in line:
-            width, text, shade = _width(name, is_package), x, "#555555"
-            if is_package:
-                text, shade = x + BOX / 2, "#000000"
-                size = f'width="{width - GAP:.1f}" height="14" rx="3"'
-                yield f'<rect x="{x:.1f}" y="{y:.1f}" {size} fill="#ffffff" stroke="#7a9cc0"/>'
-            place = f'x="{text:.1f}" y="{y + 11:.1f}" font-family="monospace"'
-            yield f'<text {place} fill="{shade}">{escape(name)}</text>'
-            x += width
-        y += LINE
-
-
-def _width(name: str, is_package: bool) -> float:
-    return len(name) * LETTER + GAP + (BOX if is_package else 0)
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -88,6 +88,10 @@ def test_every_bar_compares_equal_results(suite):
         assert benchmark.track_ratio(bar.work) > 0
 
 
+def test_the_program_that_kills_saves_is_where_its_benchmark_looks(suite):
+    assert suite("model_files").KILLING.is_file()
+
+
 def test_asv_finds_the_suite():
     settings = json.loads((FOLDER / "asv.conf.json").read_text(encoding="utf-8"))
     assert (FOLDER / settings["benchmark_dir"] / "__init__.py").is_file()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,7 @@ from sklearn.metrics.pairwise import chi2_kernel, pairwise_kernels, polynomial_k
 import kernreg
 from kernreg.config import memory_budget
 
-from .peers import (
-    TINY,
-    best_times,
-    chebyshev,
-    chebyshev_with_numpy,
-    citation_graph,
-    samples,
-    size,
-    threads,
-)
+from .peers import TINY, chebyshev, chebyshev_with_numpy, citation_graph, samples, size, threads, times_as_long
 
 Pair = tuple[Callable[[], Any], Callable[[], Any]]
 
@@ -44,33 +36,24 @@ class Bar:
     make: Callable[[], Pair]
 
 
-def rbf(d: int, rectangular: bool = False) -> Callable[[], Pair]:
-    def make() -> Pair:
-        X = samples(size(6000), d)
-        Z = samples(size(6000), d, seed=1) if rectangular else None
-        k = kernreg.make_kernel("rbf", sigma=float(np.sqrt(d)))
-        return lambda: k(X, Z), lambda: rbf_kernel(X, Z, gamma=1 / d)
-
-    return make
+def rbf(d: int, rectangular: bool = False) -> Pair:
+    X = samples(size(6000), d)
+    Z = samples(size(6000), d, seed=1) if rectangular else None
+    k = kernreg.make_kernel("rbf", sigma=float(np.sqrt(d)))
+    return lambda: k(X, Z), lambda: rbf_kernel(X, Z, gamma=1 / d)
 
 
-def laplacian(d: int) -> Callable[[], Pair]:
-    def make() -> Pair:
-        X = samples(size(6000), d)
-        k = kernreg.make_kernel("laplacian", sigma=float(d))
-        return lambda: k(X), lambda: np.exp(-cdist(X, X, "cityblock") / d)
-
-    return make
+def laplacian(d: int) -> Pair:
+    X = samples(size(6000), d)
+    k = kernreg.make_kernel("laplacian", sigma=float(d))
+    return lambda: k(X), lambda: np.exp(-cdist(X, X, "cityblock") / d)
 
 
-def tl1(d: int) -> Callable[[], Pair]:
-    def make() -> Pair:
-        X = samples(size(6000), d)
-        rho = 0.7 * d
-        k = kernreg.make_kernel("tl1", rho=rho)
-        return lambda: k(X), lambda: np.maximum(rho - cdist(X, X, "cityblock"), 0)
-
-    return make
+def tl1(d: int) -> Pair:
+    X = samples(size(6000), d)
+    rho = 0.7 * d
+    k = kernreg.make_kernel("tl1", rho=rho)
+    return lambda: k(X), lambda: np.maximum(rho - cdist(X, X, "cityblock"), 0)
 
 
 def poly() -> Pair:
@@ -148,17 +131,17 @@ SKLEARN = "scikit-learn rbf_kernel"
 CITYBLOCK = "scipy cdist cityblock and the same epilogue"
 
 BARS = (
-    Bar("rbf k(X), d = 4", SKLEARN, 6.0, rbf(4)),
-    Bar("rbf k(X), d = 16", SKLEARN, 6.0, rbf(16)),
-    Bar("rbf k(X), d = 64", SKLEARN, 3.5, rbf(64)),
-    Bar("rbf k(X), d = 512", SKLEARN, 2.0, rbf(512)),
-    Bar("rbf k(X, Z), d = 16", SKLEARN, 5.0, rbf(16, rectangular=True)),
-    Bar("laplacian k(X), d = 8", CITYBLOCK, 8.0, laplacian(8)),
-    Bar("laplacian k(X), d = 64", CITYBLOCK, 8.0, laplacian(64)),
-    Bar("laplacian k(X), d = 512", CITYBLOCK, 8.0, laplacian(512)),
-    Bar("tl1 k(X), d = 8", CITYBLOCK, 8.0, tl1(8)),
-    Bar("tl1 k(X), d = 64", CITYBLOCK, 8.0, tl1(64)),
-    Bar("tl1 k(X), d = 512", CITYBLOCK, 8.0, tl1(512)),
+    Bar("rbf k(X), d = 4", SKLEARN, 6.0, partial(rbf, 4)),
+    Bar("rbf k(X), d = 16", SKLEARN, 6.0, partial(rbf, 16)),
+    Bar("rbf k(X), d = 64", SKLEARN, 3.5, partial(rbf, 64)),
+    Bar("rbf k(X), d = 512", SKLEARN, 2.0, partial(rbf, 512)),
+    Bar("rbf k(X, Z), d = 16", SKLEARN, 5.0, partial(rbf, 16, rectangular=True)),
+    Bar("laplacian k(X), d = 8", CITYBLOCK, 8.0, partial(laplacian, 8)),
+    Bar("laplacian k(X), d = 64", CITYBLOCK, 8.0, partial(laplacian, 64)),
+    Bar("laplacian k(X), d = 512", CITYBLOCK, 8.0, partial(laplacian, 512)),
+    Bar("tl1 k(X), d = 8", CITYBLOCK, 8.0, partial(tl1, 8)),
+    Bar("tl1 k(X), d = 64", CITYBLOCK, 8.0, partial(tl1, 64)),
+    Bar("tl1 k(X), d = 512", CITYBLOCK, 8.0, partial(tl1, 512)),
     Bar("poly k(X), d = 16", "scikit-learn polynomial_kernel", 5.0, poly),
     Bar("tanh k(X), d = 16", "scikit-learn sigmoid_kernel", 5.0, tanh),
     Bar("chi2 k(X), n = 2000, d = 64", "scikit-learn chi2_kernel", 4.0, chi2),
@@ -186,6 +169,4 @@ class Bars:
             np.testing.assert_allclose(self.ours()[::SPARSELY], self.peer()[::SPARSELY], rtol=1e-6, atol=1e-9)
 
     def track_ratio(self, work):
-        with threads(2):
-            ours, peer = best_times([self.ours, self.peer])
-        return peer / ours
+        return times_as_long(self.peer, self.ours)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
 
 import kernreg as kr
 
-from .peers import best_times, kernel_and_samples, samples, size, threads
+from .peers import InFolder, kernel_and_samples, samples, size, threads, times_as_long
 
 KERNEL = "rbf(sigma=4.0)"
 
@@ -45,9 +42,7 @@ class ByHand:
         self.chain()
 
     def track_time_over_steps_by_hand(self, m):
-        with threads(2):
-            ours, theirs = best_times([self.chain, self.by_hand])
-        return ours / theirs
+        return times_as_long(self.chain, self.by_hand)
 
 
 class SharedMatrix:
@@ -77,17 +72,16 @@ class SharedMatrix:
         self.made.fit(self.X, self.y)
 
     def track_chain_over_solvers_one_by_one(self, branches):
-        with threads(2):
-            chain, separate = best_times([self.chain, self.one_by_one])
-        return chain / separate
+        return times_as_long(self.chain, self.one_by_one)
 
 
-class Deep:
+class Deep(InFolder):
     """scg-ldk, kpca, two ls-svm, stack: fitted, saved, loaded, asked."""
 
     timeout = 300
 
     def setup(self):
+        super().setup()
         self.X, self.y = _data(size(600))
         self.made = kr.make_chain(
             "scg-ldk(gamma=1.0)",
@@ -96,14 +90,10 @@ class Deep:
             "stack",
             kernel=KERNEL,
         )
-        self.directory = tempfile.TemporaryDirectory()
-        self.path = Path(self.directory.name) / "chain.kern"
+        self.path = self.place / "chain.kern"
         self.made.fit(self.X, self.y)
         self.expected = self.made.predict(self.X)
         kr.save(self.made, self.path)
-
-    def teardown(self):
-        self.directory.cleanup()
 
     def time_fit(self):
         self.made.fit(self.X, self.y)

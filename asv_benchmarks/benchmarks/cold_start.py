@@ -5,14 +5,10 @@ The bar: less than a second for a built-in kernel and for a plugin's, with a war
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
-from .peers import ROUNDS
+from .peers import ROUNDS, InFolder, fresh_process
 
 SCRIPT = """
 import json, sys, time
@@ -40,33 +36,26 @@ def bell(d2, sigma=1.0):
 '''
 
 
-class FreshProcess:
+class FreshProcess(InFolder):
     """A plugin installed for the occasion, and a cache that one process has filled."""
 
     param_names = ("kernel",)
     timeout = 300
 
     def setup(self, name):
-        self.directory = tempfile.TemporaryDirectory()
-        self.place = Path(self.directory.name)
+        super().setup()
         write_plugin(self.place)
         self.first = self.run(name)
 
-    def teardown(self, name):
-        self.directory.cleanup()
-
     def run(self, name):
         """Evaluate a kernel in a new process, with a cache of its own."""
-        environment = {
-            **os.environ,
-            "KERNREG_CACHE_DIR": str(self.place / "cache"),
-            "KERNREG_PLUGINS": "kernreg-bench-bell",
-            "PYTHONPATH": os.pathsep.join([str(self.place), *filter(None, [os.environ.get("PYTHONPATH")])]),
-        }
-        completed = subprocess.run(
-            [sys.executable, "-c", SCRIPT, name], env=environment, capture_output=True, text=True, check=True
+        return fresh_process(
+            SCRIPT,
+            name,
+            KERNREG_CACHE_DIR=str(self.place / "cache"),
+            KERNREG_PLUGINS="kernreg-bench-bell",
+            PYTHONPATH=os.pathsep.join([str(self.place), *filter(None, [os.environ.get("PYTHONPATH")])]),
         )
-        return json.loads(completed.stdout)
 
 
 class ColdStart(FreshProcess):
@@ -96,9 +85,8 @@ class EditedPlugin(FreshProcess):
     params = ("bench-bell",)
 
     def track_functions_compiled_after_an_edit(self, name):
-        write_plugin(
-            self.place, factor=2.25
-        )  # another length: bytecode of the same second and size would be taken for the old source
+        # Another length: bytecode of the same second and size would be taken for the old source.
+        write_plugin(self.place, factor=2.25)
         return self.run(name)["misses"]
 
     track_functions_compiled_after_an_edit.unit = "functions"

@@ -17,22 +17,14 @@ FUNCTIONS = ("exp", "expm1", "log", "log1p", "tanh", "sqrt")
 
 def loop(function, wide=True):
     """A jitted loop over `function`, with or without the request for full-width vectors."""
-    if wide:
 
-        @njit(nogil=True)
-        def apply(x, out):
+    @njit(nogil=True)
+    def apply(x, out):
+        if wide:  # a constant when this is compiled
             kernreg.jit.wide()
-            for _ in range(PASSES):
-                for i in range(out.shape[0]):
-                    out[i] = function(x[i])
-
-    else:
-
-        @njit(nogil=True)
-        def apply(x, out):
-            for _ in range(PASSES):
-                for i in range(out.shape[0]):
-                    out[i] = function(x[i])
+        for _ in range(PASSES):
+            for i in range(out.shape[0]):
+                out[i] = function(x[i])
 
     return apply
 

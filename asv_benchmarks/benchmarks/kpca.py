@@ -6,9 +6,6 @@ equal to 1e-8; at 50 000 samples, matrix-free, less than 1 GB of memory.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from functools import cache
 
 import numpy as np
@@ -17,7 +14,7 @@ from sklearn.decomposition import KernelPCA as Peer
 
 from kernreg.solvers import KernelPCA
 
-from .peers import TINY, best_times, citation_graph, samples, size, threads
+from .peers import TINY, best_times, citation_graph, fresh_process, samples, size, threads, times_as_long
 
 PEERS = ("arpack", "randomized", "dense")
 COMPONENTS = 10
@@ -38,10 +35,9 @@ print(json.dumps({"seconds": seconds, "peak": peak, "residual": pca.solver_repor
 
 
 @cache
-def fresh_process(n):
+def matrix_free(n):
     """What a matrix-free fit of n samples takes in a process of its own."""
-    command = [sys.executable, "-c", FRESH, str(n)]
-    return json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+    return fresh_process(FRESH, str(n))
 
 
 class AgainstScikitLearn:
@@ -74,9 +70,7 @@ class AgainstScikitLearn:
         return min(theirs) / ours
 
     def track_against_dense(self):
-        with threads(2):
-            ours, theirs = best_times([lambda: self.ours.fit(self.X), lambda: self.peers["dense"].fit(self.X)], 1)
-        return theirs / ours
+        return times_as_long(lambda: self.peers["dense"].fit(self.X), lambda: self.ours.fit(self.X), 1)
 
 
 class Agreement:
@@ -116,13 +110,13 @@ class MatrixFree:
     timeout = 900
 
     def track_peak_bytes(self):
-        return fresh_process(size(50_000))["peak"]
+        return matrix_free(size(50_000))["peak"]
 
     def track_seconds(self):
-        return fresh_process(size(50_000))["seconds"]
+        return matrix_free(size(50_000))["seconds"]
 
     def track_residual(self):
-        return fresh_process(size(50_000))["residual"]
+        return matrix_free(size(50_000))["residual"]
 
 
 class Sparse:

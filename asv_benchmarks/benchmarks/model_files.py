@@ -8,7 +8,6 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import joblib
@@ -17,15 +16,17 @@ import numpy as np
 import kernreg as kr
 from kernreg.errors import ModelFileError
 
-from .peers import TINY, best_times, extra_peak_bytes, samples, size
+from .peers import TINY, InFolder, best_times, extra_peak_bytes, samples, size
+
+#: Kills processes while they save, and looks at what they leave.
+KILLING = Path(__file__).parents[2] / "tests" / "common" / "kill_while_saving.py"
 
 
-class Files:
+class Files(InFolder):
     """A fitted solver, in a file of each kind."""
 
     def setup(self):
-        self.directory = tempfile.TemporaryDirectory()
-        self.place = Path(self.directory.name)
+        super().setup()
         X = samples(size(4000), 20)
         self.model = kr.make_solver("ask-ls", kernel="sne(sigma=4.0)", strategy="lowrank", n_landmarks=size(200))
         self.model.fit(X, X[:, 0] > 0)
@@ -36,9 +37,6 @@ class Files:
         self.save()
         self.pickle()
         joblib.dump(self.model, self.dumped)
-
-    def teardown(self):
-        self.directory.cleanup()
 
     def save(self):
         kr.save(self.model, self.path)
@@ -93,20 +91,16 @@ class Memory(Files):
         return extra_peak_bytes(lambda: kr.load(self.path, mmap=False)) / self.path.stat().st_size
 
 
-class Bars:
+class Bars(InFolder):
     """What must never happen, counted."""
 
     timeout = 600
 
     def setup(self):
-        self.directory = tempfile.TemporaryDirectory()
-        self.place = Path(self.directory.name)
+        super().setup()
         X = samples(200, 4)
         kr.save(kr.make_solver("ask-ls", kernel="sne").fit(X, X[:, 0] > 0), self.place / "model.kern")
         self.data = (self.place / "model.kern").read_bytes()
-
-    def teardown(self):
-        self.directory.cleanup()
 
     def track_damaged_files_accepted_of_200(self):
         rng = np.random.default_rng(0)
@@ -127,11 +121,10 @@ class Bars:
         return accepted
 
     def track_broken_files_of_50_killed_saves(self):
-        program = Path(__file__).parents[2] / "tests" / "persistence" / "kill_while_saving.py"
-        if not program.is_file() or sys.platform == "win32":
+        if not KILLING.is_file() or sys.platform == "win32":
             raise NotImplementedError("needs the tests, and fork")
         (self.place / "killed").mkdir(exist_ok=True)
         done = subprocess.run(
-            [sys.executable, str(program), str(self.place / "killed"), "3" if TINY else "50"], check=False
+            [sys.executable, str(KILLING), str(self.place / "killed"), "3" if TINY else "50"], check=False
         )
         return int(done.returncode != 0)

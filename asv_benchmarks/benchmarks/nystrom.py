@@ -8,8 +8,6 @@ SVD of it, both at η ≤ 0.1; the extension to 1 000 000 sparse rows from 1000 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import warnings
 from functools import cache
 from typing import Any
@@ -25,7 +23,7 @@ from kernreg.metrics import singular_vector_error
 from kernreg.solvers import AsymmetricNystroem
 
 from .ksvd import COMPONENTS, bandwidth
-from .peers import NODES, ROUNDS, TINY, best_times, citation_graph, size, threads
+from .peers import NODES, ROUNDS, TINY, citation_graph, fresh_process, size, threads, times_as_long
 
 FEATURES = 50
 SAMPLES = ("clusters", "manifold", "cloud")
@@ -95,11 +93,9 @@ def eta_of(model: Any, G: np.ndarray) -> float:
 
 
 @cache
-def fresh_process(rows: int, landmarks: int, components: int, kernel: str, sides: str) -> dict[str, float]:
+def streamed(rows: int, landmarks: int, components: int, kernel: str, sides: str) -> dict[str, float]:
     """What the work on that many sparse rows and columns takes in a process of its own."""
-    settings = json.dumps([rows, rows, 39, landmarks, components, kernel, sides])
-    done = subprocess.run([sys.executable, "-c", FRESH, settings], capture_output=True, check=True, text=True)
-    return json.loads(done.stdout)
+    return fresh_process(FRESH, json.dumps([rows, rows, 39, landmarks, components, kernel, sides]))
 
 
 class DenseSamples:
@@ -132,9 +128,7 @@ class DenseSamples:
         def peer():
             return randomized_svd(centred_matrix(self.kernel, self.X), COMPONENTS, n_iter=0, random_state=0)
 
-        with threads(2):
-            ours, theirs = best_times([lambda: self.model.fit(self.X), peer], min(3, ROUNDS))
-        return theirs / ours
+        return times_as_long(peer, lambda: self.model.fit(self.X), min(3, ROUNDS))
 
     track_speedup_over_randomized_svd.unit = "times faster"
 
@@ -201,8 +195,8 @@ class Streaming:
 
     def measured(self, kernel, sides):
         if TINY:
-            return fresh_process(3000, 100, 3, kernel, sides)
-        return fresh_process(1_000_000, 1000, COMPONENTS, kernel, sides)
+            return streamed(3000, 100, 3, kernel, sides)
+        return streamed(1_000_000, 1000, COMPONENTS, kernel, sides)
 
     def track_peak_bytes(self, kernel, sides):
         """Of the whole process, the data included; the bar is 2e9."""

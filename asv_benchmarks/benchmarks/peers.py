@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import json
 import os
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +27,17 @@ TINY = os.environ.get("KERNREG_BENCH_TINY", "0") not in ("", "0")
 LONG_ENOUGH = float(os.environ.get("KERNREG_BENCH_SECONDS", "4"))
 NODES = {"cora": 2708, "citeseer": 3312, "pubmed": 19717}
 ROUNDS = 1 if TINY else int(os.environ.get("KERNREG_BENCH_ROUNDS", "5"))
+
+
+class InFolder:
+    """A benchmark with a folder of its own, `place`, from its setup to its teardown."""
+
+    def setup(self, *parameters: Any) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self.place = Path(self._folder.name)
+
+    def teardown(self, *parameters: Any) -> None:
+        self._folder.cleanup()
 
 
 def size(n: int) -> int:
@@ -60,6 +75,19 @@ def best_times(calls: Sequence[Callable[[], Any]], rounds: int = ROUNDS) -> list
             del result
             best[number], spent[number] = min(best[number], seconds), spent[number] + seconds
     return best
+
+
+def times_as_long(call: Callable[[], Any], other: Callable[[], Any], rounds: int = ROUNDS) -> float:
+    """How many times as long the first of two calls takes, both on two threads."""
+    with threads(2):
+        first, second = best_times([call, other], rounds)
+    return first / second
+
+
+def fresh_process(script: str, *arguments: str, **environment: str) -> dict[str, Any]:
+    """What a script prints as JSON in a process of its own."""
+    command, settings = [sys.executable, "-c", script, *arguments], {**os.environ, **environment}
+    return json.loads(subprocess.run(command, env=settings, capture_output=True, check=True, text=True).stdout)
 
 
 def extra_peak_bytes(call: Callable[[], Any]) -> int:

@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from importlib import metadata
 from pathlib import Path
 
@@ -131,35 +130,3 @@ def best_of_five(statement: str, before: str = "pass") -> float:
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": bytecode}
         runs = [subprocess.check_output([sys.executable, "-c", code], env=environment) for _ in range(6)]
     return min(float(run) for run in runs[1:])
-
-
-def main() -> None:
-    """Print the numbers of the bars; asv keeps them over time."""
-    many = FreshProcess()
-    for malformed in (False, True):
-        many.malformed = malformed
-        many.setup(300)
-        print("300 distributions" + (" and a malformed one" if malformed else ""))
-        for track in (many.track_import, many.track_first_listing, many.track_first_listing_modules_imported):
-            print(f"  {track.__name__:45s}{track(300):8.1f} ms")
-        many.teardown(300)
-    listing = Listing()
-    listing.setup(300)
-    for method in (
-        listing.time_available_after_refresh,
-        listing.time_available_again,
-        listing.time_entrypoints_one_walk,
-        listing.time_entrypoints_group_by_group,
-        listing.time_importlib_metadata,
-    ):
-        times = []
-        for _ in range(5):
-            start = time.perf_counter()
-            method(300)
-            times.append(time.perf_counter() - start)
-        print(f"  {method.__name__:45s}{1000 * min(times):8.1f} ms")
-    listing.teardown(300)
-
-
-if __name__ == "__main__":
-    main()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -96,14 +97,11 @@ class Work:
         )
 
 
-def _square(name: str, d: int, per_feature: float = 1.0, exponentials: float = 1.0) -> Callable[[], Work]:
-    def make() -> Work:
-        kernel, X = kernel_and_samples(name, size(6000), d)
-        n = len(X)
-        out = np.zeros((n, n))
-        return Work(lambda: kernel(X, out=out), 8.0 * n * n, per_feature * d * n * n / 2, exponentials * n * n / 2)
-
-    return make
+def _square(name: str, d: int, per_feature: float = 1.0, exponentials: float = 1.0) -> Work:
+    kernel, X = kernel_and_samples(name, size(6000), d)
+    n = len(X)
+    out = np.zeros((n, n))
+    return Work(lambda: kernel(X, out=out), 8.0 * n * n, per_feature * d * n * n / 2, exponentials * n * n / 2)
 
 
 def _rectangle() -> Work:
@@ -137,17 +135,17 @@ def _sparse_product() -> Work:
 
 #: An absolute difference takes two instructions where a product takes one.
 DRIVERS: dict[str, Callable[[], Work]] = {
-    "rbf k(X), d = 4": _square("rbf", 4),
-    "rbf k(X), d = 16": _square("rbf", 16),
-    "rbf k(X), d = 64": _square("rbf", 64),
-    "rbf k(X), d = 512": _square("rbf", 512),
+    "rbf k(X), d = 4": partial(_square, "rbf", 4),
+    "rbf k(X), d = 16": partial(_square, "rbf", 16),
+    "rbf k(X), d = 64": partial(_square, "rbf", 64),
+    "rbf k(X), d = 512": partial(_square, "rbf", 512),
     "rbf k(X, Z), d = 16": _rectangle,
-    "laplacian k(X), d = 8": _square("laplacian", 8, 2.0),
-    "laplacian k(X), d = 64": _square("laplacian", 64, 2.0),
-    "tl1 k(X), d = 8": _square("tl1", 8, 2.0, 0.0),
-    "poly k(X), d = 16": _square("poly", 16, 1.0, 0.0),
-    "tanh k(X), d = 16": _square("tanh", 16),
-    "sne k(X), d = 16": _square("sne", 16),
+    "laplacian k(X), d = 8": partial(_square, "laplacian", 8, 2.0),
+    "laplacian k(X), d = 64": partial(_square, "laplacian", 64, 2.0),
+    "tl1 k(X), d = 8": partial(_square, "tl1", 8, 2.0, 0.0),
+    "poly k(X), d = 16": partial(_square, "poly", 16, 1.0, 0.0),
+    "tanh k(X), d = 16": partial(_square, "tanh", 16),
+    "sne k(X), d = 16": partial(_square, "sne", 16),
     "of='rows' kernel, n = 3000, d = 10": _third_party,
     "rbf operator @ v, n = 20000, d = 16": _product,
     "sne operator @ v, citation graph": _sparse_product,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,83 +38,79 @@ class Series:
         return f"{self.work}, against {self.against}"
 
 
-def matrix(name: str, n: int | None = None, d: int | None = None) -> Callable[[int], Callable[[], Any]]:
+def matrix(name: str, size: int, *, n: int | None = None, d: int | None = None) -> Callable[[], Any]:
     """k(X), of as many samples or features as asked."""
-
-    def make(size: int) -> Callable[[], Any]:
-        kernel, X = kernel_and_samples(name, shrunk(n) if n else size, d or size)
-        return lambda: kernel(X)
-
-    return make
+    kernel, X = kernel_and_samples(name, shrunk(n) if n else size, d or size)
+    return lambda: kernel(X)
 
 
-def product(name: str) -> Callable[[int], Callable[[], Any]]:
+def product(name: str, n: int) -> Callable[[], Any]:
     """K @ v without K."""
-
-    def make(n: int) -> Callable[[], Any]:
-        kernel, X = kernel_and_samples(name, n, 16)
-        operator, v = kernel.operator(X), np.ones(n)
-        return lambda: operator @ v
-
-    return make
+    kernel, X = kernel_and_samples(name, n, 16)
+    operator, v = kernel.operator(X), np.ones(n)
+    return lambda: operator @ v
 
 
 def fit(
-    spec: str, kernel: str | None, m: int | None = None, classes: int = 2, vary: str = "m", **fixed: Any
-) -> Callable[[int], Callable[[], Any]]:
+    spec: str, kernel: str | None, size: int, *, m: int | None = None, vary: str = "m", **fixed: Any
+) -> Callable[[], Any]:
     """The fit of a solver; `vary` says what the size is: m, classes, labels (in percent) or a parameter's name."""
-
-    def make(size: int) -> Callable[[], Any]:
-        count = shrunk(m) if m else size
-        rng = np.random.default_rng(0)
-        X, y = samples(count, 16), rng.integers(size if vary == "classes" else classes, size=count)
-        if vary == "labels":
-            y[rng.permutation(count)[: count - count * size // 100]] = -1
-        parameters = {**fixed, vary: size} if vary not in ("m", "classes", "labels") else fixed
-        if kernel is not None:
-            parameters = {"kernel": kernel, **parameters}
-        solver = kernreg.make_solver(spec, **parameters)
-        return lambda: solver.fit(X, y)
-
-    return make
+    count = shrunk(m) if m else size
+    rng = np.random.default_rng(0)
+    X, y = samples(count, 16), rng.integers(size if vary == "classes" else 2, size=count)
+    if vary == "labels":
+        y[rng.permutation(count)[: count - count * size // 100]] = -1
+    parameters = {**fixed, vary: size} if vary not in ("m", "classes", "labels") else fixed
+    if kernel is not None:
+        parameters = {"kernel": kernel, **parameters}
+    solver = kernreg.make_solver(spec, **parameters)
+    return lambda: solver.fit(X, y)
 
 
 RBF, SNE = "rbf(sigma=4.0)", "sne(sigma=4.0)"
 _ALL = (
-    Series("rbf k(X), d = 16", "n", (1000, 2000, 4000, 8000), matrix("rbf", d=16)),
-    Series("sne k(X), d = 16", "n", (1000, 2000, 4000, 8000), matrix("sne", d=16)),
-    Series("rbf k(X), n = 3000", "d", (4, 16, 64, 256), matrix("rbf", n=3000)),
-    Series("laplacian k(X), n = 3000", "d", (4, 16, 64, 256), matrix("laplacian", n=3000)),
-    Series("rbf operator @ v, d = 16", "n", (2000, 4000, 8000, 16000), product("rbf")),
-    Series("ls-svm fit", "m", (400, 800, 1600, 3200), fit("ls-svm(gamma=0.3)", RBF)),
-    Series("ask-ls fit", "m", (400, 800, 1600, 3200), fit("ask-ls(gamma=0.3)", SNE)),
-    Series("ask-ls fit, m = 1500", "classes", (2, 4, 8, 16, 32), fit("ask-ls(gamma=0.3)", SNE, 1500, vary="classes")),
+    Series("rbf k(X), d = 16", "n", (1000, 2000, 4000, 8000), partial(matrix, "rbf", d=16)),
+    Series("sne k(X), d = 16", "n", (1000, 2000, 4000, 8000), partial(matrix, "sne", d=16)),
+    Series("rbf k(X), n = 3000", "d", (4, 16, 64, 256), partial(matrix, "rbf", n=3000)),
+    Series("laplacian k(X), n = 3000", "d", (4, 16, 64, 256), partial(matrix, "laplacian", n=3000)),
+    Series("rbf operator @ v, d = 16", "n", (2000, 4000, 8000, 16000), partial(product, "rbf")),
+    Series("ls-svm fit", "m", (400, 800, 1600, 3200), partial(fit, "ls-svm(gamma=0.3)", RBF)),
+    Series("ask-ls fit", "m", (400, 800, 1600, 3200), partial(fit, "ask-ls(gamma=0.3)", SNE)),
+    Series(
+        "ask-ls fit, m = 1500",
+        "classes",
+        (2, 4, 8, 16, 32),
+        partial(fit, "ask-ls(gamma=0.3)", SNE, m=1500, vary="classes"),
+    ),
     Series(
         "ls-svm low-rank fit, 200 landmarks",
         "m",
         (5000, 10000, 20000, 40000),
-        fit("ls-svm(strategy='lowrank')", RBF, n_landmarks=200),
+        partial(fit, "ls-svm(strategy='lowrank')", RBF, n_landmarks=200),
     ),
     Series(
         "ls-svm low-rank fit, m = 20000",
         "landmarks",
         (50, 100, 200, 400),
-        fit("ls-svm(strategy='lowrank')", RBF, 20000, vary="n_landmarks"),
+        partial(fit, "ls-svm(strategy='lowrank')", RBF, m=20000, vary="n_landmarks"),
     ),
-    Series("kpca fit, 10 components", "n", (500, 1000, 2000, 4000), fit("kpca(n_components=10)", RBF)),
-    Series("ksvd fit, 10 components", "n", (500, 1000, 2000, 4000), fit("ksvd(n_components=10)", SNE)),
+    Series("kpca fit, 10 components", "n", (500, 1000, 2000, 4000), partial(fit, "kpca(n_components=10)", RBF)),
+    Series("ksvd fit, 10 components", "n", (500, 1000, 2000, 4000), partial(fit, "ksvd(n_components=10)", SNE)),
     Series(
         "nystrom fit, n = 10000, 10 components",
         "landmarks",
         (100, 200, 400),
-        fit("nystrom(n_components=10)", SNE, 10000, vary="n_landmarks"),
+        partial(fit, "nystrom(n_components=10)", SNE, m=10000, vary="n_landmarks"),
     ),
-    Series("scg-ldk fit", "n", (500, 1000, 2000), fit("scg-ldk(gamma=1.0)", RBF)),
+    Series("scg-ldk fit", "n", (500, 1000, 2000), partial(fit, "scg-ldk(gamma=1.0)", RBF)),
     Series(
-        "scg-ldk fit, n = 1000", "labels", (10, 30, 50, 70, 90), fit("scg-ldk(gamma=1.0)", RBF, 1000, vary="labels")
+        "scg-ldk fit, n = 1000",
+        "labels",
+        (10, 30, 50, 70, 90),
+        partial(fit, "scg-ldk(gamma=1.0)", RBF, m=1000, vary="labels"),
     ),
-    Series("scg-osk fit", "n", (250, 500, 1000), fit("scg-osk", None)),
-    Series("scg-osk fit, n = 500", "labels", (10, 30, 50, 70, 90), fit("scg-osk", None, 500, vary="labels")),
+    Series("scg-osk fit", "n", (250, 500, 1000), partial(fit, "scg-osk", None)),
+    Series("scg-osk fit, n = 500", "labels", (10, 30, 50, 70, 90), partial(fit, "scg-osk", None, m=500, vary="labels")),
 )
 
 

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 import kernreg
 from kernreg.solvers import LSSVC, AsKLSClassifier
 
-from .peers import TINY, best_times, extra_peak_bytes, samples, size, sizes, threads
+from .peers import TINY, best_times, extra_peak_bytes, samples, size, sizes, threads, times_as_long
 
 GAMMA = 0.311
 
@@ -67,19 +67,13 @@ class ExactFits:
         self.ls_svm()
 
     def track_ask_ls_over_textbook(self):
-        with threads(2):
-            ours, peer = best_times([self.ask_ls, lambda: textbook(self.K, 2.0 * self.y - 1.0)])
-        return peer / ours
+        return times_as_long(lambda: textbook(self.K, 2.0 * self.y - 1.0), self.ask_ls)
 
     def track_ten_classes_over_one(self):
-        with threads(2):
-            one, ten = best_times([self.ask_ls, lambda: self.ask_ls(self.y10)])
-        return ten / one
+        return times_as_long(lambda: self.ask_ls(self.y10), self.ask_ls)
 
     def track_ask_ls_over_ls_svm(self):
-        with threads(2):
-            ask, ls = best_times([self.ask_ls, self.ls_svm])
-        return ask / ls
+        return times_as_long(self.ask_ls, self.ls_svm)
 
     track_ask_ls_over_textbook.unit = "times faster"
     track_ten_classes_over_one.unit = track_ask_ls_over_ls_svm.unit = "times the time"
@@ -110,9 +104,7 @@ class Paths:
                 return linalg.svd(self.matrix, lapack_driver="gesdd", check_finite=False)
             return linalg.eigh(self.matrix, driver="evd", check_finite=False)
 
-        with threads(2):
-            path, decomposition = best_times([lambda: self.solver.fit(self.X, self.y), decompose])
-        return path / decomposition
+        return times_as_long(lambda: self.solver.fit(self.X, self.y), decompose)
 
 
 class Tuning:

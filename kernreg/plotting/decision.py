@@ -111,8 +111,7 @@ class DecisionViewsDisplay:
             self._regions(axes, np.asarray(values))
             if self.X is not None:
                 self._points(axes)
-            axes.set_title(name if name in ("merged", "decision") else f"{name} view")
-            axes.set_xlabel(feature_names[0])
+            axes.set(xlabel=feature_names[0], title=name if name in ("merged", "decision") else f"{name} view")
             if place == 0:
                 axes.set_ylabel(feature_names[1])
         if self.X is not None and self.y is not None:

@@ -127,12 +127,10 @@ class EmbeddingDisplay:
             )
         if points.shape[1] == 1:
             x, y = np.arange(len(points)), points[:, 0]
-            ax.set_xlabel("sample")
-            ax.set_ylabel("component 0")
+            ax.set(xlabel="sample", ylabel="component 0")
         else:
             x, y = points[:, first], points[:, second]
-            ax.set_xlabel(f"component {first}")
-            ax.set_ylabel(f"component {second}")
+            ax.set(xlabel=f"component {first}", ylabel=f"component {second}")
         area = size if size is not None else float(np.clip(6000 / max(1, len(points)), 4, 28))
         style: dict[str, Any] = {"s": area, "alpha": 0.75, "linewidths": 0}
         if labels is None:

@@ -97,8 +97,7 @@ class LooPathDisplay:
         handles = self.ax_.plot(
             self.gamma, np.where(seen, self.score, np.nan), "o-", color=BLUE, markersize=4, label=self.score_name
         )
-        self.ax_.set_xscale("log")
-        self.ax_.set_xlabel("γ")
+        self.ax_.set(xscale="log", xlabel="γ", title=title or "Leave-one-out over γ")
         self.ax_.set_ylabel(f"leave-one-out {self.score_name}", color=BLUE)
         self.ax_.tick_params(axis="y", labelcolor=BLUE)
         if self.squared_error is not None:
@@ -120,7 +119,6 @@ class LooPathDisplay:
         if self.chosen is not None:
             handles.append(self.ax_.axvline(self.chosen, color="0.3", linestyle="--", linewidth=1.2, zorder=1))
             handles[-1].set_label(f"chosen, γ = {short(self.chosen)}")
-        self.ax_.set_title(title or "Leave-one-out over γ")
         self.ax_.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=min(4, len(handles)))
         return self
 

@@ -124,8 +124,7 @@ class KernelMatrixDisplay:
         )
         if self.square:
             ax.set_aspect("equal")
-        ax.set_xlabel("target (second argument)")
-        ax.set_ylabel("source (first argument)")
+        ax.set(xlabel="target (second argument)", ylabel="source (first argument)")
         for place in self.boundaries:
             ax.axhline(place, color="0.4", linewidth=0.6)
             ax.axvline(place, color="0.4", linewidth=0.6)

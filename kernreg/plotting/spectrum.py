@@ -130,8 +130,7 @@ class SpectrumDisplay:
             if zero.any():
                 self.ax_.plot([], [], " ", label=f"{zero.sum()} zero, not shown")
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
-        self.ax_.set_xlabel("index, by magnitude")
-        self.ax_.set_ylabel("singular value" if singular else "|eigenvalue|")
+        self.ax_.set(xlabel="index, by magnitude", ylabel="singular value" if singular else "|eigenvalue|")
         self.ax_.set_title(title or ("Singular values" if singular else f"Eigenvalues, signature ({p}, {q})"))
         self.ax_.grid(alpha=0.25)
         if not singular or zero.any():

@@ -112,8 +112,7 @@ class TuningDisplay:
             self.ax_.set_xscale("log")
         else:
             self.ax_.set_xticks(place, [_short(value) for value in self.x_values])
-        self.ax_.set_xlabel(self.x)
-        self.ax_.set_ylabel(self.score_name)
+        self.ax_.set(xlabel=self.x, ylabel=self.score_name)
         self.ax_.grid(alpha=0.25)
         self.ax_.legend()
 
@@ -138,8 +137,7 @@ class TuningDisplay:
         box.set_label(f"best, {self.scores[i, j]:.3g}")
         _ticks(self.ax_.set_xticks, self.x_values, rotation=45)
         _ticks(self.ax_.set_yticks, self.y_values)
-        self.ax_.set_xlabel(self.x)
-        self.ax_.set_ylabel(self.y)
+        self.ax_.set(xlabel=self.x, ylabel=self.y)
         self.ax_.set_title(f"best {self.score_name} {self.scores[i, j]:.3g} (framed)", fontsize=10)
         self.figure_.colorbar(image, ax=self.ax_, label=self.score_name, extend="min" if worst < low else "neither")
 

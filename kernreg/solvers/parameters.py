@@ -23,19 +23,20 @@ class KernelParameters(BaseEstimator):
     kernel: Any
     default_kernel: Any = "rbf"
 
-    def resolve_kernel(self) -> Kernel:
-        """Return the kernel to compute with: the one given, else the default.
+    def resolve_kernel(self, parameter: str = "kernel") -> Kernel:
+        """Return the kernel to compute with: the one given as the parameter, else the default.
 
         >>> from kernreg.solvers import LSSVC
         >>> LSSVC().resolve_kernel()
         rbf(sigma=1.0)
         """
+        given = getattr(self, parameter)
         try:
-            return make_kernel(self.default_kernel if self.kernel is None else self.kernel)
+            return make_kernel(self.default_kernel if given is None else given)
         except SpecError as error:
-            if isinstance(self.kernel, str):  # a spec, and the error says where it cannot be read
+            if isinstance(given, str):  # a spec, and the error says where it cannot be read
                 raise
-            raise ParameterError(f"kernel={self.kernel!r} is not accepted: {error}") from None
+            raise ParameterError(f"{parameter}={given!r} is not accepted: {error}") from None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with ``deep`` also those of the kernel (and of other estimators) inside."""

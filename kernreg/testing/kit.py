@@ -17,7 +17,18 @@ from kernreg.testing.solvers import SOLVER_LAWS, SolverCase
 
 KERNEL_LAWS = LawBook("kernel", [*VALUE_LAWS.laws, *OBJECT_LAWS.laws])
 
+#: The laws of each kind, and what is made of an object to apply them to.
+BOOKS: dict[str, tuple[LawBook, Callable[..., Any]]] = {
+    "kernel": (KERNEL_LAWS, KernelCase),
+    "solver": (SOLVER_LAWS, SolverCase),
+    "ensembler": (ENSEMBLER_LAWS, EnsemblerCase),
+    "command": (COMMAND_LAWS, CommandCase),
+}
+
+#: What makes data of so many samples (and classes): samples, samples with targets, views with targets.
 Samples = Callable[[np.random.Generator, int], Any]
+Problem = Callable[[np.random.Generator, int], tuple[Any, Any]]
+ViewProblem = Callable[[np.random.Generator, int, int], tuple[dict[str, np.ndarray], Any]]
 
 
 def kind_of(obj: Any) -> str:
@@ -51,14 +62,8 @@ def law_book(obj: Any, **options: Any) -> tuple[LawBook, Any]:
         from kernreg import make_kernel
 
         obj = make_kernel(obj)
-    kind = kind_of(obj)
-    if kind == "kernel":
-        return KERNEL_LAWS, KernelCase(obj, **options)
-    if kind == "solver":
-        return SOLVER_LAWS, SolverCase(obj, **options)
-    if kind == "command":
-        return COMMAND_LAWS, CommandCase(obj, **options)
-    return ENSEMBLER_LAWS, EnsemblerCase(obj, **options)
+    book, case = BOOKS[kind_of(obj)]
+    return book, case(obj, **options)
 
 
 def verdicts(obj: Any, **options: Any) -> Iterator[Verdict]:
@@ -82,22 +87,12 @@ def kernel_checks(kernel: Any, *, samples: Samples | None = None, seed: int = 0)
     return book.checks(case)
 
 
-def solver_checks(
-    solver: Any,
-    *,
-    data: Callable[[np.random.Generator, int], tuple[Any, Any]] | None = None,
-    seed: int = 0,
-) -> Iterator[Check]:
+def solver_checks(solver: Any, *, data: Problem | None = None, seed: int = 0) -> Iterator[Check]:
     """Iterate over the checks of a solver class or a solver; call each to run it."""
     return SOLVER_LAWS.checks(SolverCase(solver, data, seed))
 
 
-def ensembler_checks(
-    ensembler: Any,
-    *,
-    data: Callable[[np.random.Generator, int, int], tuple[dict[str, np.ndarray], Any]] | None = None,
-    seed: int = 0,
-) -> Iterator[Check]:
+def ensembler_checks(ensembler: Any, *, data: ViewProblem | None = None, seed: int = 0) -> Iterator[Check]:
     """Iterate over the checks of an ensembler class or an ensembler; call each to run it."""
     return ENSEMBLER_LAWS.checks(EnsemblerCase(ensembler, data, seed))
 
@@ -132,13 +127,7 @@ def check_kernel(kernel: Any, *, samples: Samples | None = None, seed: int = 0) 
         check()
 
 
-def check_solver(
-    solver: Any,
-    *,
-    data: Callable[[np.random.Generator, int], tuple[Any, Any]] | None = None,
-    seed: int = 0,
-    sklearn: bool = False,
-) -> None:
+def check_solver(solver: Any, *, data: Problem | None = None, seed: int = 0, sklearn: bool = False) -> None:
     """Check a solver class, or a solver with its parameters, against every law of solvers.
 
     Parameters
@@ -168,12 +157,7 @@ def check_solver(
             raise LawViolation("scikit-learn", case.subject, f"check_estimator says: {error}") from error
 
 
-def check_ensembler(
-    ensembler: Any,
-    *,
-    data: Callable[[np.random.Generator, int, int], tuple[dict[str, np.ndarray], Any]] | None = None,
-    seed: int = 0,
-) -> None:
+def check_ensembler(ensembler: Any, *, data: ViewProblem | None = None, seed: int = 0) -> None:
     """Check an ensembler class, or an ensembler with its parameters, against every law of ensemblers.
 
     Parameters

@@ -50,6 +50,17 @@ for dtype, reach in ((np.float64, 708.0), (np.float32, 87.0)):
     powers(x, y, out)
     error = ulps(out, np.power(x.astype(np.longdouble), y.astype(np.longdouble)))
     assert error < 1.6, ("pow", dtype, error)
+    @njit
+    def integer_powers(x, degree, out):
+        for i in range(out.shape[0]):
+            out[i] = kernreg.jit.pow(x[i], degree)
+    for degree in (-63, -8, -5, 3, 4, 6, 8, 63):  # next to the least normal number
+        least = np.longdouble(np.finfo(dtype).tiny)
+        x = ((least * np.exp(rng.uniform(0, 3, n))) ** (1 / np.longdouble(degree))).astype(dtype)
+        out = np.empty_like(x)
+        integer_powers(x, degree, out)
+        error = ulps(out, x.astype(np.longdouble) ** degree)
+        assert error < 2.0, ("integer pow", degree, dtype, error)
 """
 
 

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterable
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from kernreg.cli.installation.list import full_name, listing
 from kernreg.cli.output import console, json_option, styled, write_json
 from kernreg.errors import KernregError, KernregWarning
 from kernreg.registry import Entry, discovery_report, get_registry
+from kernreg.registry.naming import version_of
 
 #: Distributions whose versions decide how kernreg behaves.
 DEPENDENCIES = (
@@ -116,17 +116,12 @@ def find_problems(entries: Iterable[Entry]) -> Iterable[Problem]:
 
 def look_at_versions() -> dict[str, str]:
     """Versions of Python, kernreg and what it builds on, read without importing them."""
-    versions = {
+    return {
         "python": f"{platform.python_version()} ({sys.executable})",
         "platform": platform.platform(),
         "kernreg": kernreg.__version__,
+        **{name: version_of(name) or "not installed" for name in DEPENDENCIES},
     }
-    for name in DEPENDENCIES:
-        try:
-            versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            versions[name] = "not installed"
-    return versions
 
 
 def look_at_settings() -> tuple[dict[str, str], list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -80,30 +79,20 @@ def command(
 
 def cross_validated(estimator: Any, X: Any, y: np.ndarray, cv: int, repeats: int, seed: int) -> dict[str, float]:
     """Return mean and standard deviation of the measures over the folds."""
-    from sklearn.base import clone, is_classifier
-    from sklearn.metrics import accuracy_score, f1_score, mean_squared_error, r2_score
-    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
+    from sklearn.base import is_classifier
+    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, cross_validate
 
     classes = is_classifier(estimator)
-    splitter = (RepeatedStratifiedKFold if classes else RepeatedKFold)(
-        n_splits=cv, n_repeats=repeats, random_state=seed
-    )
-    first, second, seconds = [], [], []
-    for train, test in splitter.split(np.zeros(len(y)), y):
-        started = time.perf_counter()
-        predicted = clone(estimator).fit(X[train], y[train]).predict(X[test])
-        seconds.append(time.perf_counter() - started)
-        if classes:
-            first.append(accuracy_score(y[test], predicted))
-            second.append(f1_score(y[test], predicted, average="macro"))
-        else:
-            first.append(r2_score(y[test], predicted))
-            second.append(float(np.sqrt(mean_squared_error(y[test], predicted))))
-    names = ("accuracy", "macro_f1") if classes else ("r2", "rmse")
+    folds = (RepeatedStratifiedKFold if classes else RepeatedKFold)(n_splits=cv, n_repeats=repeats, random_state=seed)
+    scorers = {"r2": "r2", "rmse": "neg_root_mean_squared_error"}
+    if classes:
+        scorers = {"accuracy": "accuracy", "macro_f1": "f1_macro"}
+    scores = cross_validate(estimator, X, y, cv=folds, scoring=scorers, error_score="raise")
     found = {}
-    for name, values in zip(names, (first, second), strict=True):
+    for name, scorer in scorers.items():
+        values = -scores[f"test_{name}"] if scorer.startswith("neg_") else scores[f"test_{name}"]
         found[name], found[f"{name}_std"] = float(np.mean(values)), float(np.std(values))
-    return {**found, "seconds_per_fold": float(np.mean(seconds))}
+    return {**found, "seconds_per_fold": float(np.mean(scores["fit_time"] + scores["score_time"]))}
 
 
 def _print(rows: list[dict[str, Any]], cv: int, repeats: int) -> None:

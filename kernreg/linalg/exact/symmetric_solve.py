@@ -56,8 +56,8 @@ def solve_symmetric(kernel: CentredKernel, T: np.ndarray, gamma: float) -> tuple
     norm = _one_norm(kernel, kappa)
     _shift(W, kernel, kappa, _level(diagonal))
     factor, failed = lapack.dpotrf(W, lower=0, clean=0, overwrite_a=1)
-    if not failed:
-        rcond, _ = lapack.dpocon(factor, norm, uplo="U")
+    rcond = 0.0 if failed else lapack.dpocon(factor, norm, uplo="U")[0]
+    if rcond * norm > SUSPICIOUS_GAP * kappa:  # else rounding may have let it pass at a pole
 
         def multiply(x: np.ndarray) -> np.ndarray:  # K̃ lives in the lower triangle and in `diagonal`
             return blas.dsymm(1.0, W, x, lower=1) + (diagonal - W.diagonal())[:, None] * x

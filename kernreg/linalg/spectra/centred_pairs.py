@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from kernreg.kernels.row_block_operator import RealOperator
+
 _CACHED_ROWS = 16
 
 
@@ -38,13 +40,13 @@ def without_mean(V: np.ndarray) -> np.ndarray:
     return V - V.mean(axis=0)
 
 
-class TwoSidedOperator(LinearOperator):
+class TwoSidedOperator(RealOperator):
     """Products with J_n G J_m, for G given by products.
 
     Parameters
     ----------
     operator : LinearOperator of shape (n, m)
-        G, for example ``kernel.operator(X, Z)``.
+        G, for example ``kernel.operator(X, Z)``; ``form`` is that of its products.
 
     Examples
     --------
@@ -58,25 +60,11 @@ class TwoSidedOperator(LinearOperator):
 
     def __init__(self, operator: LinearOperator):
         self._operator = operator
-        # The stubs of scipy do not know the constructor that subclasses call.
-        super().__init__(dtype=np.dtype(np.float64), shape=operator.shape)  # type: ignore[call-arg]
-
-    @property
-    def form(self) -> str:
-        """How products with G itself are computed."""
-        return str(getattr(self._operator, "form", "blocks"))
+        self.form = str(getattr(operator, "form", "blocks"))
+        super().__init__(np.float64, operator.shape)
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         return without_mean(np.asarray(self._operator.matmat(without_mean(V)), dtype=np.float64))
 
     def _rmatmat(self, V: np.ndarray) -> np.ndarray:
         return without_mean(np.asarray(self._operator.rmatmat(without_mean(V)), dtype=np.float64))
-
-    def _matvec(self, x: np.ndarray) -> np.ndarray:
-        return self._matmat(x.reshape(-1, 1)).reshape(-1)
-
-    def _rmatvec(self, x: np.ndarray) -> np.ndarray:
-        return self._rmatmat(x.reshape(-1, 1)).reshape(-1)
-
-    def _transpose(self) -> LinearOperator:
-        return self.adjoint()  # G is real

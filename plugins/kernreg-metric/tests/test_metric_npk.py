@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 from cvxopt import matrix, solvers
 from kernreg_metric import SimpleNPK
-from kernreg_metric.hinge import SquaredHinge
 from kernreg_metric.npk import off_diagonal
-from kernreg_metric.schatten import best_kernel, positive_part, projected_on_ball
+from kernreg_metric.programs.hinge import SquaredHinge
+from kernreg_metric.programs.schatten import best_kernel, positive_part, projected_on_ball
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 

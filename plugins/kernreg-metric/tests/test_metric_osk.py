@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from cvxopt import solvers
 from kernreg_metric import OSK, kernel_alignment
-from kernreg_metric.ordered import best_ordered, cone_rays
+from kernreg_metric.programs.ordered import best_ordered, cone_rays
 from scipy.optimize import minimize
 
 from kernreg.errors import DataError, ParameterError

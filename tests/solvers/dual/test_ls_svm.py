@@ -191,6 +191,16 @@ def test_asymmetric_kernels_are_refused_by_name(blobs):
         LSSVC().fit((X, X), labels)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_next_to_the_first_pole_cholesky_may_pass_by_rounding_and_is_not_believed(seed):
+    X = np.random.default_rng(seed).normal(size=(60, 4))
+    J = np.eye(60) - 1 / 60
+    lowest = np.linalg.eigvalsh(J @ tl1(rho=2.8)(X) @ J)[0]
+    for step in range(-5, 6):
+        with pytest.raises(ParameterError, match="is at a pole"):
+            LSSVC(kernel="tl1(rho=2.8)", gamma=-1 / lowest * (1.0 + step * 2.3e-16)).fit(X, X[:, 0] > 0.0)
+
+
 def test_pole_of_an_indefinite_kernel_is_named(blobs):
     X, labels, _ = blobs
     K = tl1(rho=2.8)(X)

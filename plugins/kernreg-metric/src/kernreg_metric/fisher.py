@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from kernreg import make_kernel
 from kernreg.errors import DataError
 from kernreg.solvers import check_choice
 from kernreg_metric.base import FromKernel, check_count, check_number
@@ -130,7 +129,7 @@ class FisherScore(FromKernel):
         side = self._check_labels(X, y)
         labelled = np.flatnonzero(side.codes >= 0)
         self.cores_ = labelled[self._choose_cores(len(labelled))]
-        basis = (kernel if self.basis is None else make_kernel(self.basis)).bind(X[self.cores_])
+        basis = (kernel if self.basis is None else self.resolve_kernel("basis")).bind(X[self.cores_])
         K = self._matrix(kernel, X[labelled])
         between, within = scatter_forms(K, side.codes[labelled])
         E = np.hstack([np.ones((len(labelled), 1)), basis(X[labelled], X[self.cores_])]).astype(np.float64)

@@ -12,9 +12,9 @@ from kernreg.errors import ParameterError
 from kernreg.solvers import LabelInformation, NeighbourGraph, SideInformation, check_choice
 from kernreg_metric.base import check_count, check_number, warn_not_converged
 from kernreg_metric.from_graph import FromGraph
-from kernreg_metric.hinge import SquaredHinge
+from kernreg_metric.programs.hinge import SquaredHinge
+from kernreg_metric.programs.schatten import Spectrum, best_kernel, positive_part
 from kernreg_metric.report import LearningReport
-from kernreg_metric.schatten import Spectrum, best_kernel, positive_part
 
 LOSSES = ("linear", "squared-hinge")
 

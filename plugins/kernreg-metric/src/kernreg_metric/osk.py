@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernreg.solvers import check_choice, smoothest
 from kernreg_metric.from_graph import FromGraph
-from kernreg_metric.ordered import METHODS, Aligned, best_ordered
+from kernreg_metric.programs.ordered import METHODS, Aligned, best_ordered
 from kernreg_metric.report import LearningReport
 
 TRIVIAL = ("free", "ordered", "drop")

@@ -58,31 +58,21 @@ if TYPE_CHECKING:
 
 # Loaded when first used: `kernreg papers --help` needs no numerical package.
 _HOMES = {
-    "Figure": "kernreg_papers.figures.description",
-    "Method": "kernreg_papers.description",
-    "Outcome": "kernreg_papers.description",
-    "Part": "kernreg_papers.figures.description",
-    "Reported": "kernreg_papers.description",
-    "Row": "kernreg_papers.description",
-    "RunReport": "kernreg_papers.runner.execution",
-    "Selection": "kernreg_papers.runner.execution",
-    "Table": "kernreg_papers.description",
-    "figure_names": "kernreg_papers.figures",
-    "find": "kernreg_papers.catalogue",
-    "find_figure": "kernreg_papers.figures",
-    "find_table": "kernreg_papers.tables",
-    "friedman": "kernreg_papers.statistics",
-    "names": "kernreg_papers.catalogue",
-    "nemenyi": "kernreg_papers.statistics",
-    "run": "kernreg_papers.runner.run",
-    "table_names": "kernreg_papers.tables",
-    "wilcoxon": "kernreg_papers.statistics",
-    "write_report": "kernreg_papers.report.files",
+    "kernreg_papers.catalogue": ("find", "names"),
+    "kernreg_papers.description": ("Method", "Outcome", "Reported", "Row", "Table"),
+    "kernreg_papers.figures": ("figure_names", "find_figure"),
+    "kernreg_papers.figures.description": ("Figure", "Part"),
+    "kernreg_papers.report.files": ("write_report",),
+    "kernreg_papers.runner.execution": ("RunReport", "Selection"),
+    "kernreg_papers.runner.run": ("run",),
+    "kernreg_papers.statistics": ("friedman", "nemenyi", "wilcoxon"),
+    "kernreg_papers.tables": ("find_table", "table_names"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    home = next((module for module, held in _HOMES.items() if name in held), None)
+    if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; its names are {', '.join(__all__)}")
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    value = globals()[name] = getattr(import_module(home), name)
     return value

@@ -301,3 +301,15 @@ def numbers(methods: str, text: str, *, unit: float = 1.0) -> dict[tuple[str, st
             assert mean is not None
             found[row, column] = Reported(mean, std)
     return found
+
+
+def by_measure(methods: str, *, unit: float = 1.0, **texts: str) -> dict[str, dict[tuple[str, str], Reported]]:
+    """Return the numbers of a printed table of several measures, each with its text as `numbers` takes it."""
+    return {measure: numbers(methods, text, unit=unit) for measure, text in texts.items()}
+
+
+def own_column(
+    function: Callable[..., Outcome], settings: Mapping[str, Any], *, label: str = "kernreg tuned", **more: Any
+) -> Method:
+    """Return the column of a table that is not the paper's: what kernreg can do; `more` is as for `Method`."""
+    return Method("tuned", label, function, settings, ours=True, **more)

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from kernreg.datasets import Dataset
 from kernreg.errors import MissingDataset
-from kernreg_papers.data.mixtures import load_mixtures
+from kernreg_papers.data.mixtures import generated, load_mixtures
 
 FIELDS = 39
 
@@ -72,13 +71,4 @@ def load_generated(name: str) -> Any:
             f"nothing is generated under the name {name!r}; there are clicks-N and mixtures-N, for example clicks-20000"
         )
     rows = np.arange(int(size))
-    return Dataset(
-        name=name,
-        kind="tabular",
-        data=rows,
-        target=clicks(rows),
-        target_names=None,
-        feature_names=None,
-        splits={},
-        source="generated",
-    )
+    return generated(name, rows, clicks(rows))

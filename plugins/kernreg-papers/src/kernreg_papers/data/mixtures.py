@@ -40,17 +40,13 @@ def make_mixtures(n_samples: int, n_classes: int = 10, random_state: int = 0) ->
 
 def load_mixtures(n_samples: int) -> Any:
     """Return generated mixtures as a data set."""
-    X, y = make_mixtures(n_samples)
-    return Dataset(
-        name=f"mixtures-{n_samples}",
-        kind="tabular",
-        data=X,
-        target=y,
-        target_names=None,
-        feature_names=None,
-        splits={},
-        source="generated",
-    )
+    return generated(f"mixtures-{n_samples}", *make_mixtures(n_samples))
+
+
+def generated(name: str, X: np.ndarray, y: np.ndarray) -> Dataset:
+    """Return samples that were made as a data set."""
+    nothing: dict[str, Any] = {"target_names": None, "feature_names": None, "splits": {}}
+    return Dataset(name=name, kind="tabular", data=X, target=y, source="generated", **nothing)
 
 
 def mixture_divergences(A: np.ndarray, draws: int, seed: int) -> np.ndarray:

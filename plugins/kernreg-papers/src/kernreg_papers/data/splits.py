@@ -116,9 +116,7 @@ def _indices(table: Table, row: Row, data: Any, rng: Any, quick: bool) -> tuple[
     if row.subset:
         order = rng.permutation(np.asarray(data.splits[row.subset][0]))
     elif quick and data.kind == "graph":
-        # Nodes drawn at random would have hardly an edge among them: those with most edges are taken.
-        degrees = np.asarray(data.X.sum(axis=0)).ravel() + np.asarray(data.X.sum(axis=1)).ravel()
-        order = rng.permutation(np.argsort(-degrees, kind="stable")[: table.quick_samples])
+        order = rng.permutation(busiest_nodes(data.X, table.quick_samples))
     else:
         order = rng.permutation(len(data.y))
     if quick:
@@ -127,6 +125,12 @@ def _indices(table: Table, row: Row, data: Any, rng: Any, quick: bool) -> tuple[
     if table.stratify:
         order = _stratified(order, np.asarray(data.y), n_train, rng)
     return tuple(np.split(order, [n_train]))  # type: ignore[return-value]
+
+
+def busiest_nodes(graph: Any, count: int) -> np.ndarray:
+    """Return the nodes with most edges, for the quick profile: others would have hardly an edge among them."""
+    degrees = np.asarray(graph.sum(axis=0)).ravel() + np.asarray(graph.sum(axis=1)).ravel()
+    return np.argsort(-degrees, kind="stable")[:count]
 
 
 def _stratified(order: np.ndarray, y: np.ndarray, n_train: int, rng: Any) -> np.ndarray:

@@ -51,9 +51,12 @@ def draw_figure(figure: Figure, values: Mapping[str, Mapping[str, Any]], *, ax: 
 
 def figure_png(figure: Figure, values: Mapping[str, Mapping[str, Any]]) -> bytes:
     """Return the picture as a PNG file."""
-    plt = pyplot()
-    axes = draw_figure(figure, values)
+    return png(draw_figure(figure, values)[0].figure)
+
+
+def png(picture: Any) -> bytes:
+    """Return a picture of matplotlib as a PNG file, and close it."""
     buffer = io.BytesIO()
-    axes[0].figure.savefig(buffer, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
-    plt.close(axes[0].figure)
+    picture.savefig(buffer, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
+    pyplot().close(picture)
     return buffer.getvalue()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernreg_papers.data.splits import Split
+from kernreg_papers.data.splits import Split, busiest_nodes
 from kernreg_papers.figures.description import Figure, Part
 from kernreg_papers.figures.panels import BLUE, GREEN
 from kernreg_papers.methods.graphs.accuracy_times import time_to_accuracy
@@ -26,8 +26,8 @@ def compute(
 ) -> Any:
     """Return landmarks, times of asymmetric Nyström and of randomised SVD, for each bandwidth."""
     graph = data.X
-    if nodes is not None:  # the quick profile: the nodes with most edges, so that something is left of the graph
-        kept = np.sort(np.argsort(-(graph.sum(axis=0) + graph.sum(axis=1)), kind="stable")[:nodes])
+    if nodes is not None:  # the quick profile
+        kept = np.sort(busiest_nodes(graph, nodes))
         graph = graph[kept][:, kept]
     found: dict[str, Any] = {"factors": list(factors), "landmarks": [], "nystrom": [], "rsvd": [], "kernreg": []}
     nothing = np.empty(0, dtype=int)
@@ -46,8 +46,7 @@ def draw(axes: list[Any], values: Mapping[str, Any]) -> None:
     """Draw landmarks, and the speed-ups of asymmetric Nyström and of kernreg's exact solver over randomised SVD."""
     ax, other = axes
     ax.plot(values["factors"], values["landmarks"], color=GREEN, marker="o", markersize=4)
-    ax.set_xlabel("σ, as a multiple of √(n v)")
-    ax.set_title("landmarks to reach the tolerance")
+    ax.set(xlabel="σ, as a multiple of √(n v)", title="landmarks to reach the tolerance")
     for name, label, colour, style in (
         ("nystrom", "asymmetric Nyström", BLUE, "o-"),
         ("kernreg", "kernreg, exact", GREEN, "s--"),
@@ -55,9 +54,7 @@ def draw(axes: list[Any], values: Mapping[str, Any]) -> None:
         ratio = np.asarray(values["rsvd"]) / np.asarray(values[name])
         other.plot(values["factors"], ratio, style, color=colour, markersize=4, label=label)
     other.axhline(1.0, color="grey", linewidth=0.8)
-    other.set_yscale("log")
-    other.set_xlabel("σ, as a multiple of √(n v)")
-    other.set_title("speed-up over randomised SVD")
+    other.set(xlabel="σ, as a multiple of √(n v)", title="speed-up over randomised SVD", yscale="log")
     other.legend(fontsize=8)
 
 

@@ -11,6 +11,7 @@ from kernreg import make_kernel
 from kernreg.graphs import graph_samples
 from kernreg.metrics import f1_scores
 from kernreg.solvers import LSSVC, AsymmetricNystroem, KernelPCA, KernelSVD
+from kernreg_papers.data.splits import busiest_nodes
 from kernreg_papers.figures.description import Figure, Part
 from kernreg_papers.figures.panels import BLUE, GREEN
 from kernreg_papers.methods.candidates import choosing_samples
@@ -33,7 +34,7 @@ def compute(
     """Return micro and macro F1 of LS-SVM on components of both methods, for each number of landmarks."""
     graph, y = data.X, np.asarray(data.y)
     if nodes is not None:
-        kept = np.sort(np.argsort(-(graph.sum(axis=0) + graph.sum(axis=1)), kind="stable")[:nodes])
+        kept = np.sort(busiest_nodes(graph, nodes))
         graph, y = graph[kept][:, kept], y[kept]
     A, B = graph_samples(graph.T, self_loops=loops)  # as in Table 1
     kernel = make_kernel("rbf", sigma=bandwidth(A, 1.0))
@@ -73,8 +74,7 @@ def draw(axes: list[Any], values: Mapping[str, Any]) -> None:
             ax.plot(values["sizes"], line, color=colour, marker="o", markersize=4, label=label)
             if "exact" in values:
                 ax.axhline(values["exact"][method][place], color=colour, linestyle="--", linewidth=1)
-        ax.set_title(f"{values['name']}, {name}")
-        ax.set_xlabel("landmarks m")
+        ax.set(title=f"{values['name']}, {name}", xlabel="landmarks m")
         ax.legend(fontsize=8)
 
 

@@ -22,9 +22,7 @@ def clouds(axes: list[Any], values: Mapping[str, Any]) -> None:
         ax.scatter(*points[rows].T, s=size, color=colour, marker=marker, linewidths=0, alpha=0.8, label=name)
     if len(groups) > 2:
         legend_outside(ax, len(groups), markerscale=2.0 if size < 10 else 1.0, fontsize=8)
-    ax.set_title(values["title"])
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax.set(title=values["title"], xticks=[], yticks=[])
     ax.set_aspect("equal", adjustable="datalim")  # distances are what is to be seen
 
 
@@ -32,8 +30,6 @@ def curves(ax: Any, x: Any, lines: Mapping[str, Any], *, title: str = "", xlabel
     """Draw lines over common places, with a legend where there are several."""
     for (name, y), (_, _, colour, marker) in zip(lines.items(), by_class(np.arange(len(lines))), strict=True):
         ax.plot(x, y, color=colour, marker=marker, markersize=4, label=name)
-    ax.set_title(title)
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
+    ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
     if len(lines) > 1:
         ax.legend(fontsize=8)

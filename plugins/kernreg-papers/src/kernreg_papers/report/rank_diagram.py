@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from kernreg.plotting import PALETTE, make_axes, pyplot
+from kernreg.plotting import PALETTE, make_axes
+from kernreg_papers.figures.drawing import png
 from kernreg_papers.statistics import groups
 
 
@@ -54,9 +54,4 @@ def draw_difference(labels: Sequence[str], ranks: Any, difference: float, *, ax:
 
 def difference_png(labels: Sequence[str], ranks: Any, difference: float) -> bytes:
     """Return the picture as a PNG file."""
-    plt = pyplot()
-    axes = draw_difference(labels, ranks, difference)
-    buffer = io.BytesIO()
-    axes.figure.savefig(buffer, format="png", dpi=100, metadata={"Software": None})
-    plt.close(axes.figure)
-    return buffer.getvalue()
+    return png(draw_difference(labels, ranks, difference).figure)

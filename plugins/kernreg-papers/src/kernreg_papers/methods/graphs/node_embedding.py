@@ -17,6 +17,7 @@ from kernreg.solvers import LSSVC, KernelPCA, KernelSVD, linear_svd, tune
 from kernreg_papers.data.splits import Split
 from kernreg_papers.description import Outcome
 from kernreg_papers.methods.candidates import choosing_samples
+from kernreg_papers.methods.graphs.accuracy_times import bandwidth
 from kernreg_papers.methods.graphs.node_classification import walks
 
 #: Up to so many nodes matrices are dense.
@@ -155,8 +156,7 @@ def decompose(
     """Return left vectors, right vectors (None where there is one side only) and singular values of an embedding."""
     n = A.shape[0]
     r = min(components, n - 1)
-    share = A.sum() / n**2
-    sigma = width * float(np.sqrt(n * share * (1.0 - share)))
+    sigma = bandwidth(A, width)
     small = n <= DENSE
     X: Any = A.toarray() if small else A
     Z: Any = B.toarray() if small else B

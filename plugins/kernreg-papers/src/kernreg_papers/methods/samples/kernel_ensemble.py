@@ -20,7 +20,7 @@ from kernreg.errors import KernregError, ParameterError
 from kernreg.linalg import BlockSpectrum, SymmetricSpectrum, centre
 from kernreg.solvers import LSSVC, AsKLSClassifier
 from kernreg_papers.data.splits import Split
-from kernreg_papers.description import Method, Outcome
+from kernreg_papers.description import Outcome, own_column
 from kernreg_papers.methods.candidates import choosing_samples
 from kernreg_papers.methods.fold_validation import make_folds, targets
 from kernreg_papers.methods.samples.least_squares import CHOOSING, grid_values
@@ -186,13 +186,10 @@ def _regression(C: float) -> LogisticRegression:
     return LogisticRegression(C=C, max_iter=2000)
 
 
-TUNED = Method(
-    "tuned",
-    "kernreg tuned",
+TUNED = own_column(
     best_of,
     {"candidates": CANDIDATES, "folds": 10},
-    {"candidates": CANDIDATES[:1] + CANDIDATES[2:4], "folds": 5},
-    ours=True,
+    quick={"candidates": CANDIDATES[:1] + CANDIDATES[2:4], "folds": 5},
     note="six kernels, three of them also on coded categories, each tuned by exact leave-one-out; a logistic "
     "regression on their leave-one-out decisions.",
 )

@@ -12,8 +12,14 @@ from kernreg import make_kernel
 from kernreg.errors import KernregError, ParameterError
 from kernreg.solvers import LSSVC, AsKLSClassifier
 from kernreg_papers.data.splits import Split
-from kernreg_papers.description import Outcome
+from kernreg_papers.description import Method, Outcome
+from kernreg_papers.methods.candidates import choosing_samples
 from kernreg_papers.methods.fold_validation import make_folds, out_of_fold, quality, targets
+
+Grid = Mapping[str, Sequence[Any]]
+
+#: Settings of the truncated ℓ1 kernel, which is indefinite: ρ is a multiple of the number of features.
+TL1: dict[str, Any] = {"kernel": "tl1", "definite": True, "per_feature": ["rho"]}
 
 #: Training samples up to which all of them choose parameters; of more, this many do.
 CHOOSING = 1000
@@ -29,7 +35,7 @@ def classify(
     *,
     kernel: str,
     gamma: Sequence[float],
-    grid: Mapping[str, Sequence[Any]] | None = None,
+    grid: Grid | None = None,
     per_feature: Sequence[str] = (),
     solver: str = "ls-svm",
     folds: int = 10,
@@ -55,7 +61,7 @@ def classify(
         chooses: poles move with the number of samples, and γ is then divided by how many times more there are.
     """
     X, y = split.X_train, split.y_train
-    some = np.random.default_rng(split.seed).permutation(len(y))[:CHOOSING] if len(y) > CHOOSING else np.arange(len(y))
+    some = choosing_samples(len(y), CHOOSING, split.seed)
     Y, cut = targets(y[some]), make_folds(y[some], folds, split.seed)
     gammas, symmetric = np.asarray(gamma, dtype=np.float64), solver == "ls-svm"
     parted = len(some) < len(y)
@@ -85,6 +91,14 @@ def classify(
     raise ParameterError(f"every gamma of {list(gamma)} is at a pole for {kernel}; try smaller ones")
 
 
-def grid_values(grid: Mapping[str, Sequence[Any]], per_feature: Sequence[str], d: int) -> dict[str, list[Any]]:
+def column(
+    name: str, label: str, gamma: Sequence[float], grid: Grid, quick: Grid | None = None, *, note: str = "", **more: Any
+) -> Method:
+    """Return a column of `classify`, named after its kernel if `more` has no other, with a grid for either profile."""
+    settings = {"kernel": name, "folds": 10, "gamma": gamma, "grid": grid, **more}
+    return Method(name, label, classify, settings, {} if quick is None else {"grid": quick}, note=note)
+
+
+def grid_values(grid: Grid, per_feature: Sequence[str], d: int) -> dict[str, list[Any]]:
     """Return the values of a grid, those that are given per feature multiplied by the number of features."""
     return {name: [value * d if name in per_feature else value for value in given] for name, given in grid.items()}

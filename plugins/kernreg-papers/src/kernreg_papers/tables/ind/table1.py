@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kernreg_papers.description import Method, Row, Table, numbers
+from kernreg_papers.description import Row, Table, by_measure
 from kernreg_papers.methods.samples.kernel_ensemble import TUNED
-from kernreg_papers.methods.samples.least_squares import NOTE, classify
+from kernreg_papers.methods.samples.least_squares import NOTE, TL1, column
 
 _GAMMA = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0]
 _C = [-10.0, -5.0, -2.0, -1.0, -0.1, 0.01, 0.1, 1.0, 2.0, 5.0, 10.0]
@@ -37,75 +37,25 @@ TABLE = Table(
         Row("ml-prove", "", note="the paper does not say how the six classes became two."),
     ),
     methods=(
-        Method(
-            "rbf",
-            "RBF",
-            classify,
-            {
-                "kernel": "rbf",
-                "folds": 10,
-                "gamma": _GAMMA,
-                "grid": {"sigma": [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0]},
-            },
-            {"grid": {"sigma": [0.5, 1.0, 4.0]}},
+        column(
+            "rbf", "RBF", _GAMMA, {"sigma": [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0]}, {"sigma": [0.5, 1.0, 4.0]}
         ),
-        Method(
+        column(
             "poly",
             "poly",
-            classify,
-            {
-                "kernel": "poly",
-                "folds": 10,
-                "gamma": _GAMMA,
-                "grid": {"degree": [1, 2, 3, 4, 5], "c": [0.0, 0.5, 1.0, 5.0]},
-            },
-            {"grid": {"degree": [1, 2, 3], "c": [1.0]}},
+            _GAMMA,
+            {"degree": [1, 2, 3, 4, 5], "c": [0.0, 0.5, 1.0, 5.0]},
+            {"degree": [1, 2, 3], "c": [1.0]},
         ),
-        Method(
-            "tanh",
-            "tanh",
-            classify,
-            {
-                "kernel": "tanh",
-                "folds": 10,
-                "gamma": _GAMMA,
-                "grid": {"c": _C, "t": [0.0, 1.0, 5.0, 10.0]},
-            },
-            {"grid": {"c": [-1.0, 0.1, 1.0], "t": [0.0, 1.0]}},
-        ),
-        Method(
-            "tl1-fixed",
-            "TL1 ρ = 0.7n",
-            classify,
-            {
-                "kernel": "tl1",
-                "definite": True,
-                "folds": 10,
-                "gamma": _GAMMA,
-                "grid": {"rho": [0.7]},
-                "per_feature": ["rho"],
-            },
-        ),
-        Method(
-            "tl1",
-            "TL1",
-            classify,
-            {
-                "kernel": "tl1",
-                "definite": True,
-                "folds": 10,
-                "gamma": _GAMMA,
-                "grid": {"rho": [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9]},
-                "per_feature": ["rho"],
-            },
-            {"grid": {"rho": [0.1, 0.3, 0.7]}},
-        ),
+        column("tanh", "tanh", _GAMMA, {"c": _C, "t": [0.0, 1.0, 5.0, 10.0]}, {"c": [-1.0, 0.1, 1.0], "t": [0.0, 1.0]}),
+        column("tl1-fixed", "TL1 ρ = 0.7n", _GAMMA, {"rho": [0.7]}, **TL1),
+        column("tl1", "TL1", _GAMMA, {"rho": [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9]}, {"rho": [0.1, 0.3, 0.7]}, **TL1),
         TUNED,
     ),
-    reported={
-        "accuracy": numbers(
-            "rbf poly tanh tl1-fixed tl1",
-            """
+    reported=by_measure(
+        "rbf poly tanh tl1-fixed tl1",
+        unit=0.01,
+        accuracy="""
             dbworld     84.3 85.6 75.0 85.2 84.4
             fertility   86.7 80.4 83.8 86.7 87.8
             planning    70.2 67.9 71.6 70.6 73.6
@@ -122,10 +72,8 @@ TABLE = Table(
             splice      89.4 87.3 90.1 93.6 94.9
             spambase    93.1 92.4 91.7 94.1 94.2
             ml-prove    72.5 74.6 71.8 79.1 79.3
-            """,
-            unit=0.01,
-        )
-    },
+        """,
+    ),
     differences=(
         NOTE,
         "γ of TL1 is chosen below the first pole, where the system is positive definite.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernreg_papers.description import Method, Row, Table, numbers
+from kernreg_papers.description import Method, Row, Table, by_measure, own_column
 from kernreg_papers.methods.samples.component_machines import CHOOSING, reduce_and_chain, reduce_and_classify
 
 _RATIOS = (("10", 0.1), ("30", 0.3), ("50", 0.5))
@@ -48,9 +48,7 @@ TABLE = Table(
             Method(name, _LABELS[name], reduce_and_classify, {"candidates": [kernel], **_COMMON}, _QUICK)
             for name, kernel in _KERNELS.items()
         ),
-        Method(
-            "tuned",
-            "kernreg tuned",
+        own_column(
             reduce_and_chain,
             {
                 "candidates": [_KERNELS["rbf"], _KERNELS["tl1"]],
@@ -68,8 +66,11 @@ TABLE = Table(
                 "C": _COMMON["C"],
                 "folds": 5,
             },
-            {"candidates": [_KERNELS["rbf"]], "learned": [{"learner": "scg-ldk", "grid": {"width": [1.0]}}], **_QUICK},
-            ours=True,
+            quick={
+                "candidates": [_KERNELS["rbf"]],
+                "learned": [{"learner": "scg-ldk", "grid": {"width": [1.0]}}],
+                **_QUICK,
+            },
             revision=1,
             note="kernel PCA to as many components, then LS-SVM with three kernels and a logistic regression on their "
             "leave-one-out decisions, by which everything is chosen; or kernel PCA of a kernel that SCG-LDK learns "
@@ -77,10 +78,10 @@ TABLE = Table(
             "cross-validation has this better by more than a standard error.",
         ),
     ),
-    reported={
-        "accuracy": numbers(
-            "linear rbf poly tanh tl1",
-            """
+    reported=by_measure(
+        "linear rbf poly tanh tl1",
+        unit=0.01,
+        accuracy="""
             sonar-10    72.6 75.6 75.2 63.8 77.9
             sonar-30    73.1 79.1 78.2 71.0 80.4
             sonar-50    75.9 80.7 79.0 71.9 81.9
@@ -96,10 +97,8 @@ TABLE = Table(
             spambase-10 84.7 86.5 84.9 86.4 88.4
             spambase-30 87.7 89.9 88.3 89.9 91.8
             spambase-50 90.7 91.0 91.5 92.8 92.8
-            """,
-            unit=0.01,
-        )
-    },
+        """,
+    ),
     differences=(
         "Order of components and centring of test samples are not said in the paper: here the largest |λ| first, and "
         "centring by the training samples.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernreg_papers.description import Method, Row, Table, numbers
+from kernreg_papers.description import Method, Row, Table, by_measure, own_column
 from kernreg_papers.methods.graphs.node_classification import WALKING, WALKING_QUICK
 from kernreg_papers.methods.graphs.node_embedding import embed_and_classify, embed_or_walk
 
@@ -48,9 +48,7 @@ TABLE = Table(
             Method(name, label, embed_and_classify, {"embedding": name, **_COMMON}, _QUICK)
             for name, label in (("pca", "PCA"), ("kpca", "KPCA (RBF)"), ("svd", "SVD"), ("ksvd", "KSVD (SNE)"))
         ),
-        Method(
-            "tuned",
-            "kernreg tuned",
+        own_column(
             embed_or_walk,
             {
                 **_COMMON,
@@ -60,79 +58,62 @@ TABLE = Table(
                 "kernels": ["linear", "rbf"],
                 "measure": "inner",
             },
-            {**_QUICK, "walking": {**WALKING, **WALKING_QUICK}},
-            ours=True,
+            quick={**_QUICK, "walking": {**WALKING, **WALKING_QUICK}},
             note="embedding and kernel of the LS-SVM by leave-one-out on training nodes, or, where cross-validation of "
             "these says that it is better, AsK-LS on walks as in ask-table3, which needs no embedding; edges lead to "
             "the largest inner products of source and target scores, of the embedding that says the graph best.",
         ),
     ),
-    reported={
-        "micro_f1": numbers(
-            _COLUMNS,
-            """
+    reported=by_measure(
+        _COLUMNS,
+        micro_f1="""
             cora        .757 .771 .776 .792
             citeseer    .648 .666 .667 .678
             pubmed      .765 .754 .766 .773
             twitch-pt   .681 .681 .694 .712
             blogcatalog .648 .663 .687 .710
-            """,
-        ),
-        "macro_f1": numbers(
-            _COLUMNS,
-            """
+        """,
+        macro_f1="""
             cora        .751 .767 .770 .784
             citeseer    .611 .635 .632 .640
             pubmed      .736 .715 .738 .743
             twitch-pt   .517 .531 .543 .596
             blogcatalog .643 .659 .673 .703
-            """,
-        ),
-        "l1": numbers(
-            _COLUMNS,
-            """
+        """,
+        l1="""
             cora        556  349 622  14
             citeseer    138  46  176  25
             pubmed      1937 171 1933 170
             twitch-pt   1780 766 1839 756
             blogcatalog 5173 766 5166 764
-            """,
-        ),
-        "l2": numbers(
-            _COLUMNS,
-            """
+        """,
+        l2="""
             cora        41.2  37.9  41.7  17.4
             citeseer    21.3  16.0  24.6  14.3
             pubmed      128.0 31.9  118.1 23.8
             twitch-pt   196.3 172.4 192.1 140.3
             blogcatalog 429.4 99.9  410.5 94.2
-            """,
-        ),
-    },
-    elsewhere={
-        "micro_f1": numbers(
-            _OTHERS,
-            """
+        """,
+    ),
+    elsewhere=by_measure(
+        _OTHERS,
+        micro_f1="""
             cora        .741 .750 .783
             citeseer    .624 .642 .663
             pubmed      .759 .771 .781
             twitch-pt   .637 .685 .633
             blogcatalog .688 .704 .697
-            """,
-        ),
-        "macro_f1": numbers(
-            _OTHERS,
-            """
+        """,
+        macro_f1="""
             cora        .736 .473 .776
             citeseer    .587 .607 .627
             pubmed      .737 .741 .749
             twitch-pt   .589 .568 .593
             blogcatalog .679 .697 .690
-            """,
-        ),
-        "l1": numbers(_OTHERS, "cora 19 15 26\nciteseer 25 26 25\npubmed 171 171 171"),
-        "l2": numbers(_OTHERS, "cora 17.6 18.1 20.9\nciteseer 14.4 13.3 16.4\npubmed 19.4 23.8 27.9"),
-    },
+        """,
+        l1="cora 19 15 26\nciteseer 25 26 25\npubmed 171 171 171",
+        l2="cora 17.6 18.1 20.9\nciteseer 14.4 13.3 16.4\npubmed 19.4 23.8 27.9",
+    ),
     differences=(
         "Split, kernel of the LS-SVM and centring are not said in the paper; here 60/40, linear, centred (SVD: not).",
         "γ is chosen by leave-one-out: the paper's γ = 1 means nothing without the scale of its embeddings.",

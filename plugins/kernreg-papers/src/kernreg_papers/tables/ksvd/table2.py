@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernreg_papers.description import Method, Row, Table, numbers
+from kernreg_papers.description import Method, Row, Table, by_measure, own_column
 from kernreg_papers.methods.document_clusters import bicluster, two_kpca_clusters
 from kernreg_papers.tables.ksvd.table1 import PAPER
 
@@ -38,40 +38,33 @@ TABLE = Table(
         Method("svd", "SVD", bicluster, {"candidates": [_SVD], "n_init": 10}),
         Method("kpca", "KPCA (RBF)", two_kpca_clusters, {"sigma": 1.5, "n_init": 10}),
         Method("ksvd", "KSVD (SNE)", bicluster, {"candidates": [_KSVD], "n_init": 10}),
-        Method(
-            "tuned",
-            "kernreg tuned",
+        own_column(
             bicluster,
             {"candidates": _OURS, "n_init": 10},
-            ours=True,
             note="SNE or RBF, lengths of both sides or of the projected one: the most coherent clusters of terms; "
             "labels of documents are not looked at.",
         ),
     ),
-    reported={
-        "nmi": numbers(
-            "svd kpca ksvd",
-            """
+    reported=by_measure(
+        "svd kpca ksvd",
+        nmi="""
             acm    .58 .59 .68
             dblp   .09 .26 .28
             pubmed .31 .29 .33
             wiki   .39 .46 .48
-            """,
-        ),
-        "coherence": numbers(
-            "svd kpca ksvd",
-            """
+        """,
+        coherence="""
             acm    .21  .28 .32
             dblp   -.06 .17 .21
             pubmed .42  .51 .54
             wiki   .42  .57 .64
-            """,
-        ),
-    },
-    elsewhere={
-        "nmi": numbers("bcot ebc", "acm .38 .62\ndblp .27 .15\npubmed .16 .19\nwiki .48 .47"),
-        "coherence": numbers("bcot ebc", "acm .27 .20\ndblp .22 .21\npubmed .54 .56\nwiki .64 .63"),
-    },
+        """,
+    ),
+    elsewhere=by_measure(
+        "bcot ebc",
+        nmi="acm .38 .62\ndblp .27 .15\npubmed .16 .19\nwiki .48 .47",
+        coherence="acm .27 .20\ndblp .22 .21\npubmed .54 .56\nwiki .64 .63",
+    ),
     differences=(
         "The paper says neither how the matrices are scaled nor how many components there are; here as many as "
         "clusters on the side that has more, and counts are divided by the roots of the sums of rows and columns.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernreg_papers.description import Method, Row, Table, numbers
+from kernreg_papers.description import Method, Row, Table, by_measure, own_column
 from kernreg_papers.methods.samples.compatibilities import embed_and_predict, tuned_machine
 from kernreg_papers.tables.ksvd.table1 import PAPER
 
@@ -53,6 +53,11 @@ def _method(name: str) -> Method:
     return Method(name, label, embed_and_predict, settings)
 
 
+def tuned(note: str) -> Method:
+    """Return our own column."""
+    return own_column(tuned_machine, {"widths": [0.5, 1.0, 2.0, 4.0]}, quick={"widths": [1.0]}, note=note)
+
+
 TABLE = Table(
     name="ksvd-table3",
     title="KSVD Table 3: general data, compatibilities a0 to a3",
@@ -68,39 +73,29 @@ TABLE = Table(
     rows=rows("accuracy"),
     methods=(
         *map(_method, _COLUMNS.split()),
-        Method(
-            "tuned",
-            "kernreg tuned",
-            tuned_machine,
-            {"widths": [0.5, 1.0, 2.0, 4.0]},
-            {"widths": [1.0]},
-            ours=True,
-            note="LS-SVM on standardised features, RBF or Laplacian kernel by leave-one-out. Beyond 3000 samples 1500 "
-            "choose the parameters, and 1000 landmarks make the machine.",
+        tuned(
+            "LS-SVM on standardised features, RBF or Laplacian kernel by leave-one-out. Beyond 3000 samples 1500 "
+            "choose the parameters, and 1000 landmarks make the machine."
         ),
     ),
-    reported={
-        "accuracy": numbers(
-            _COLUMNS,
-            """
+    reported=by_measure(
+        _COLUMNS,
+        accuracy="""
             diabetes   .67 .66 .67 .67 .71 .66 .65 .67 .69
             ionosphere .67 .68 .69 .69 .70 .70 .67 .68 .72
             liver      .71 .74 .70 .71 .76 .71 .72 .70 .75
-            """,
-        ),
-        "rmse": numbers(
-            _COLUMNS,
-            """
+        """,
+        rmse="""
             cholesterol 59.36 54.53 52.80 55.24 45.91 49.11 47.83 48.12 44.40
             yacht       15.85 14.90 14.74 16.57 12.98 15.41 14.18 13.89 13.05
             protein     5.96  5.94  5.96  6.01  5.90  5.96  6.03  6.00  5.93
-            """,
-        ),
-    },
-    elsewhere={
-        "accuracy": numbers("kpca-a3", "diabetes .68\nionosphere .68\nliver .72"),
-        "rmse": numbers("kpca-a3", "cholesterol 53.14\nyacht 14.05\nprotein 5.96"),
-    },
+        """,
+    ),
+    elsewhere=by_measure(
+        "kpca-a3",
+        accuracy="diabetes .68\nionosphere .68\nliver .72",
+        rmse="cholesterol 53.14\nyacht 14.05\nprotein 5.96",
+    ),
     differences=(
         "The head is solved exactly, logistic regression or least squares on standardised scores; the paper takes 2000 "
         "steps of stochastic gradients, which end short of that.",

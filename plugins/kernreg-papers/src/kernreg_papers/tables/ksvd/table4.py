@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernreg_papers.description import Method, Row, Table, numbers
+from kernreg_papers.description import Method, Row, Table, numbers, own_column
 from kernreg_papers.methods.graphs.accuracy_times import time_to_accuracy
 from kernreg_papers.tables.ksvd.table1 import PAPER
 
@@ -45,13 +45,11 @@ TABLE = Table(
             )
             for name, label in zip(_COLUMNS.split(), _LABELS, strict=True)
         ),
-        Method(
-            "tuned",
-            "kernreg (exact)",
+        own_column(
             time_to_accuracy,
             {"solver": "kernreg", **_COMMON},
-            _QUICK,
-            ours=True,
+            label="kernreg (exact)",
+            quick=_QUICK,
             note="kernel SVD of the sparse samples; the matrix is never formed, and all kernel values are part of the "
             "time.",
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kernreg_papers.description import Method
+from kernreg_papers.description import Method, own_column
 from kernreg_papers.methods.samples.kernel_ensemble import merged
 from kernreg_papers.methods.samples.kernel_learning import learn_and_classify
 from kernreg_papers.methods.samples.machine_preference import preferred_machine
@@ -20,56 +20,44 @@ C = [0.1, 1.0, 10.0, 100.0, 1000.0]
 GAMMA = [0.01, 0.1, 1.0, 10.0, 100.0]
 WIDTHS = [0.25, 0.5, 1.0, 2.0, 4.0]
 
-#: Learner, label, grid, grid of the quick profile, module of the plugin, note.
-COLUMNS: dict[str, tuple[str, str, dict[str, Any], dict[str, Any], str, str]] = {
-    "gaussian": ("gaussian", "Gaussian", {"width": WIDTHS}, {"width": [0.5, 1.0]}, "", ""),
-    "fsk": (
-        "fisher-score",
-        "FSK",
-        {"width": WIDTHS},
-        {"width": [1.0]},
-        PLUGIN,
-        "fisher-score of the plugin kernreg-metric.",
-    ),
+#: Learner, label, grid, grid of the quick profile, and note; that of a learner of the plugin begins with its name.
+COLUMNS: dict[str, tuple[str, str, dict[str, Any], dict[str, Any], str]] = {
+    "gaussian": ("gaussian", "Gaussian", {"width": WIDTHS}, {"width": [0.5, 1.0]}, ""),
+    "fsk": ("fisher-score", "FSK", {"width": WIDTHS}, {"width": [1.0]}, "."),
     "simplenpk": (
         "simple-npk",
         "SimpleNPK",
         {"n_neighbors": [5], "C": [1.0, 100.0, 10000.0]},
         {"C": [100.0]},
-        PLUGIN,
-        "simple-npk of the plugin kernreg-metric, linear loss.",
+        ", linear loss.",
     ),
     "ir-gaussian": (
         "ideal-regularized",
         "IR-Gaussian",
         {"width": WIDTHS, "gamma": GAMMA},
         {"width": [1.0], "gamma": [1.0]},
-        PLUGIN,
-        "ideal-regularized of the plugin kernreg-metric.",
+        ".",
     ),
     "osk": (
         "osk",
         "OSK",
         {"n_neighbors": [5], "n_components": [50]},
         {"n_components": [20]},
-        PLUGIN,
-        "osk of the plugin kernreg-metric, a quadratically constrained program of 50 eigenvectors.",
+        ", a quadratically constrained program of 50 eigenvectors.",
     ),
     "ldk": (
         "ldk",
         "LDK",
         {"width": [0.5, 1.0, 2.0], "gamma": [1.0], "n_constraints": [2000], "max_iter": [50]},
         {"width": [1.0], "n_constraints": [300]},
-        PLUGIN,
-        "ldk of the plugin kernreg-metric with 2000 pairs of labels, at most 50 sweeps, and one γ; the paper takes all "
-        "pairs, at up to 252 s for a kernel.",
+        " with 2000 pairs of labels, at most 50 sweeps, and one γ; the paper takes all pairs, at up to "
+        "252 s for a kernel.",
     ),
     "scg-osk": (
         "scg-osk",
         "SCG-OSK",
         {"n_neighbors": [5], "method": ["vertex"]},
         {"method": ["vertex"]},
-        "",
         "the linear program by its best vertex; 200 eigenvectors, or all.",
     ),
     "scg-ldk": (
@@ -78,29 +66,27 @@ COLUMNS: dict[str, tuple[str, str, dict[str, Any], dict[str, Any], str, str]] = 
         {"width": WIDTHS, "gamma": GAMMA},
         {"width": [0.5, 1.0], "gamma": [0.1, 1.0]},
         "",
-        "",
     ),
 }
 
 
 def column(name: str, *, neighbours: int = 5, tuning_samples: int = 10**6, **fixed: Any) -> Method:
     """Return a column of the paper; `fixed` are further parameters of its learner."""
-    learner, label, grid, quick, plugin, note = COLUMNS[name]
+    learner, label, grid, quick, note = COLUMNS[name]
+    of_plugin = learner not in ("gaussian", "scg-osk", "scg-ldk")
+    if "n_neighbors" in grid:
+        fixed["n_neighbors"] = neighbours
     extra = {key: [value] for key, value in fixed.items()}
-    grids = [{**chosen, **extra} for chosen in (grid, quick)]
-    for chosen in grids:
-        if "n_neighbors" in grid:
-            chosen["n_neighbors"] = [neighbours]
-    candidates = [[{"learner": learner, "grid": chosen}] for chosen in grids]
-    settings = {
-        "candidates": candidates[0],
-        "C": C,
-        "folds": 5,
-        "normalise": False,
-        "tuning_samples": tuning_samples,
-    }
-    small = {"candidates": candidates[1], "C": [1.0, 100.0], "folds": 3}
-    return Method(name, label, learn_and_classify, settings, small, note=note, requires=plugin)
+    full, small = ([{"learner": learner, "grid": {**chosen, **extra}}] for chosen in (grid, quick))
+    return Method(
+        name,
+        label,
+        learn_and_classify,
+        {"candidates": full, "C": C, "folds": 5, "normalise": False, "tuning_samples": tuning_samples},
+        {"candidates": small, "C": [1.0, 100.0], "folds": 3},
+        note=f"{learner} of the plugin kernreg-metric{note}" if of_plugin else note,
+        requires=PLUGIN if of_plugin else "",
+    )
 
 
 #: What is merged: as in the other tables, with widths for features of deviation 1.
@@ -111,14 +97,10 @@ MERGED = merged(
 
 def tuned(kernels: Sequence[str] = ("rbf", "laplacian", "poly")) -> Method:
     """Return our own column."""
-    settings: dict[str, Any] = {"candidates": MERGED, "kernels": list(kernels), "widths": WIDTHS, "C": C, "folds": 5}
-    return Method(
-        "tuned",
-        "kernreg tuned",
+    return own_column(
         preferred_machine,
-        settings,
-        {"candidates": MERGED[:2], "widths": [0.5, 1.0], "C": [1.0, 100.0], "folds": 3},
-        ours=True,
+        {"candidates": MERGED, "kernels": list(kernels), "widths": WIDTHS, "C": C, "folds": 5},
+        quick={"candidates": MERGED[:2], "widths": [0.5, 1.0], "C": [1.0, 100.0], "folds": 3},
         revision=1,
         note="LS-SVM with six kernels, merged as in the other tables; one LS-SVM or C-SVM, one class against one, only "
         "where it is better by more than a standard error on labelled samples. This order was settled with test "

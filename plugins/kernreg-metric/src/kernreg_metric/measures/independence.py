@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.errors import DataError, ParameterError
-from kernreg_metric.matrices import doubly_centred, matrix_pair, require_symmetry
+from kernreg_metric.measures.matrices import doubly_centred, matrix_pair, require_symmetry
 
 ESTIMATORS = ("biased", "unbiased")
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.errors import DataError
-from kernreg_metric.matrices import doubly_centred, matrix_pair
+from kernreg_metric.measures.matrices import doubly_centred, matrix_pair
 
 
 def kernel_alignment(K: Any, L: Any) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernreg_metric.schatten import Spectrum, best_kernel, positive_part, projected_on_ball
+from kernreg_metric.programs.schatten import Spectrum, best_kernel, positive_part, projected_on_ball
 
 _BETWEEN_GAPS = 5  # iterations between two computations of the gap, which cost as much as an iteration
 
