@@ -217,7 +217,7 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
     Attributes
     ----------
     classes_ : ndarray
-        For labels in several columns a list of them.
+        For several outputs a list of them; for an indicator matrix the numbers of its columns.
     ensembler_ : object
         The fitted ensembler.
     dual_coef_ : ndarray of shape (2, m) or (2, m, classes)
@@ -287,6 +287,10 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
         self._fit(X, y, sample_weight)
         return self
 
+    def _gives_probabilities(self) -> bool:
+        ensembler = getattr(self, "ensembler_", None)
+        return hasattr(new_ensembler(self.ensembler) if ensembler is None else ensembler, "proba")
+
     def predict_proba(self, X: Any) -> Any:
         """Return class probabilities: those of the ensembler where it gives them, else calibrated ones.
 
@@ -296,7 +300,7 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
             For an indicator matrix (n, labels): the probability of each label. For several outputs a list.
         """
         check_fitted(self)
-        if hasattr(self.ensembler_, "proba"):
+        if self._gives_probabilities():
             return self.ensembler_.proba(self.decision_views(X))
         return super().predict_proba(X)
 

@@ -3,7 +3,9 @@
 ``sigmoid`` is p_c ∝ exp(a f_c + b_c), one slope a ≥ 0 for all classes and an offset for each, of largest likelihood.
 For two classes, f_1 - f_0 = f, that is Platt's 1 / (1 + exp(-(a f + b))). The targets are smoothed as his: a sample of
 a class with N samples, of C classes, is (N + 1)/(N + C) of its own class and 1/(N + C) of each other one, so that
-classes which can be separated have finite slopes.
+classes which can be separated have finite slopes. Decisions of least squares estimate E y, and equal ones mean equal
+probabilities: offsets are taken only where the Bayes information criterion asks for them, as it does with class
+weights, and otherwise the most probable class is the one predicted.
 
 ``isotonic`` is a step function that never falls, for each class against the rest; more than two are scaled to sum 1.
 
@@ -72,37 +74,46 @@ def _columns(decision: np.ndarray) -> np.ndarray:
 
 
 def _sigmoid(F: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> list[np.ndarray]:
-    """Return a and b by Newton's method with halved steps; where the best slope is negative, 0 and frequencies."""
+    """Return a and b; where the best slope is negative, 0 and the logarithms of frequencies."""
     classes = F.shape[1]
     counts = np.bincount(codes, weights=weights, minlength=classes)
     T = np.repeat((1.0 / (counts + classes))[codes, None], classes, axis=1)
     T[np.arange(len(codes)), codes] *= counts[codes] + 1.0
-    offsets = np.log(weights @ T / weights.sum())
     scale = max(float(F.std()), float(np.finfo(np.float64).tiny))
-    G = F / scale
+    plain, loss = _newton(F / scale, T, weights, offsets=False)
+    shifted, lower = _newton(F / scale, T, weights, offsets=True)
+    theta = shifted if loss - lower > 0.5 * (classes - 1) * np.log(weights.sum()) else plain
+    if theta[0] <= 0.0:  # values that say the opposite of the truth say nothing
+        return [np.zeros(()), np.log(weights @ T / weights.sum())]
+    return [np.asarray(theta[0] / scale), theta[1:]]
+
+
+def _newton(G: np.ndarray, T: np.ndarray, weights: np.ndarray, *, offsets: bool) -> tuple[np.ndarray, float]:
+    """Return (a, b) of largest likelihood and minus its logarithm, by Newton's method with halved steps."""
+    size = 1 + G.shape[1]
+    free = slice(None) if offsets else slice(1)
 
     def loss(theta: np.ndarray) -> float:
         return -float(weights @ (T * log_softmax(theta[0] * G + theta[1:], axis=1)).sum(axis=1))
 
-    theta = np.append(0.0, offsets)
+    theta = np.zeros(size)
     value = loss(theta)
     for _ in range(_ITERATIONS):
         P = softmax(theta[0] * G + theta[1:], axis=1)
         D, W = weights[:, None] * (P - T), weights[:, None] * P
         mean = (P * G).sum(axis=1)
         gradient = np.append((D * G).sum(), D.sum(axis=0))
-        curvature = np.empty((classes + 1, classes + 1))
+        curvature = np.empty((size, size))
         curvature[0, 0] = (W * G * G).sum() - weights @ (mean * mean)
         curvature[0, 1:] = curvature[1:, 0] = (W * (G - mean[:, None])).sum(axis=0)
         curvature[1:, 1:] = np.diag(W.sum(axis=0)) - P.T @ W
-        curvature[np.diag_indices(classes + 1)] += 1e-10 * weights.sum()  # one offset is free
-        step, size = np.linalg.solve(curvature, gradient), 1.0
-        while size > 1e-8 and loss(theta - size * step) > value:
-            size *= 0.5
-        theta = theta - size * step
+        curvature[np.diag_indices(size)] += 1e-10 * weights.sum()  # one offset is free
+        step = np.zeros(size)
+        step[free] = np.linalg.solve(curvature[free, free], gradient[free])
+        while np.abs(step).max() > 1e-8 and loss(theta - step) > value:
+            step *= 0.5
+        theta = theta - step
         improved, value = value - loss(theta), loss(theta)
         if improved <= 1e-12 * max(1.0, abs(value)):
             break
-    if theta[0] < 0.0:  # values that say the opposite of the truth say nothing
-        return [np.zeros(()), offsets]
-    return [np.asarray(theta[0] / scale), theta[1:]]
+    return theta, value

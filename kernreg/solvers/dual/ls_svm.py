@@ -158,7 +158,7 @@ class LSSVC(_LSSVM, DualClassifier):
     Attributes
     ----------
     classes_ : ndarray
-        For labels in several columns a list of them.
+        For several outputs a list of them; for an indicator matrix the numbers of its columns.
     dual_coef_ : ndarray of shape (m,) or (m, columns)
         The coefficients a: one column for each class, pair of classes, or label.
     intercept_ : float or ndarray of shape (columns,)

@@ -258,8 +258,10 @@ class DualClassifier(ClassifierMixin, DualMachine):
 
     @property
     def _targets(self) -> ClassTargets | LabelTargets:
-        if isinstance(self.classes_, list):
-            return LabelTargets(self.classes_)
+        labels = vars(self).get("_labels")
+        if labels is not None:
+            return LabelTargets(labels)
+        assert isinstance(self.classes_, np.ndarray)
         # Model files of the first form do not say it otherwise than by the parameter.
         pairwise = vars(self).get("_pairwise", getattr(self, "multi_class", None) == "one-vs-one")
         return ClassTargets(self.classes_, pairwise=pairwise)
@@ -313,6 +315,10 @@ class DualClassifier(ClassifierMixin, DualMachine):
             ]
         return self._calibrations[method]
 
+    def _gives_probabilities(self) -> bool:
+        """Whether what merges the views gives probabilities itself, which it then does for one column of labels."""
+        return False
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy: the share of samples whose class, or every label, is right."""
         if isinstance(self._targets, ClassTargets):
@@ -321,7 +327,8 @@ class DualClassifier(ClassifierMixin, DualMachine):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = tags.classifier_tags.multi_label = True
+        several = getattr(self, "multi_class", "one-vs-rest") == "one-vs-rest" and not self._gives_probabilities()
+        tags.target_tags.multi_output = tags.classifier_tags.multi_label = several
         return tags
 
 

@@ -52,7 +52,7 @@ class ClassTargets:
     @property
     def fitted(self) -> dict[str, object]:
         """What a fitted machine keeps of it."""
-        return {"classes_": self.classes, "_pairwise": self.pairwise}
+        return {"classes_": self.classes, "_pairwise": self.pairwise, "_labels": None}
 
     @property
     def columns(self) -> int | None:
@@ -152,8 +152,9 @@ class LabelTargets:
 
     @property
     def fitted(self) -> dict[str, object]:
-        """What a fitted machine keeps of it."""
-        return {"classes_": self.classes, "_pairwise": False}
+        """What a fitted machine keeps of it: of an indicator matrix, classes_ numbers the labels."""
+        classes = np.arange(len(self.classes)) if self.indicator else self.classes
+        return {"classes_": classes, "_pairwise": False, "_labels": self.classes}
 
     @property
     def columns(self) -> int:

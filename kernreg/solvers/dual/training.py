@@ -103,7 +103,8 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
 
 def is_table(y: Any) -> bool:
     """Whether labels are in several columns: of an indicator matrix, or of several outputs."""
-    return sp.issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1)
+    shape = () if sp.issparse(y) else np.asarray(y).shape
+    return sp.issparse(y) or (len(shape) == 2 and shape[1] > 1)
 
 
 def dense_copy(y: Any) -> np.ndarray:
