@@ -54,6 +54,15 @@ SKLEARN = frozenset(
     )
 )
 
+#: Private classes of scikit-learn that its public estimators are made of once fitted.
+SKLEARN_PARTS = frozenset(
+    (
+        *("sklearn.calibration:_CalibratedClassifier", "sklearn.calibration:_SigmoidCalibration"),
+        *("sklearn.calibration:_TemperatureScaling", "sklearn.multiclass:_ConstantPredictor"),
+        "sklearn.metrics._scorer:_CurveScorer",
+    )
+)
+
 REGISTERED = ("solver", "ensembler", "kernel")
 _CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
 _RECORD = re.compile(r"\w+(\.\w+)*:\w+", re.ASCII)
@@ -83,6 +92,8 @@ def requirement_of(obj: Any) -> Requirement | None:
     for name, known in OWN.items():
         if known == target:
             return Requirement("kernreg", name, "kernreg", version_of("kernreg"))
+    if target in SKLEARN_PARTS:
+        return Requirement("scikit-learn", target, "scikit-learn", version_of("scikit-learn"))
     if is_record(obj):
         return _record_requirement(obj)
     public = _public_module(obj)
@@ -115,10 +126,11 @@ def find(asked: Requirement, path: str) -> Any:
             f"{path!r} needs {asked}, which this kernreg {version_of('kernreg')} does not have: {asked.installation}"
         )
     module, _, name = asked.name.partition(":")
-    if asked.kind != "scikit-learn" or module not in SKLEARN or not _CLASS_NAME.fullmatch(name):
+    part = asked.name in SKLEARN_PARTS
+    if asked.kind != "scikit-learn" or not (part or (module in SKLEARN and _CLASS_NAME.fullmatch(name))):
         raise _tampered(asked, path)
     found = getattr(import_module(module), name, None)
-    if not isinstance(found, type) or not _is_sklearn_class(found):
+    if not isinstance(found, type) or not (part or _is_sklearn_class(found)):
         raise ModelNeedsPlugin(
             f"{path!r} needs {asked.name}, which is not an estimator of scikit-learn {version_of('scikit-learn')}: "
             f"{asked.installation}"

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.solvers.decompositions.compatibility.fixed_maps import Compatibility, make_compatibility
 from kernreg.solvers.parameters import KernelParameters, check_choice
-from kernreg.solvers.samples import check_samples, input_kind
+from kernreg.solvers.samples import check_samples, check_second, input_kind
 
 SIDES = ("left", "right", "both")
 
@@ -70,7 +69,7 @@ class TwoSided(TransformerMixin, KernelParameters):
         self._mode = "pair" if pair else "one" if self.compatibility is None else "matrix"
         left = check_samples(self, pair[0] if pair else X, kernel, reset=True, name="X[0]" if pair else "X")
         if pair:
-            right = _right_samples(pair[1], kernel, "X[1]")
+            right = check_second(pair[1], kernel, reset=True, name="X[1]")
         else:
             right = left if self._mode == "one" else _transposed(left)
         self._right_features = right.shape[1] if table else None
@@ -103,7 +102,7 @@ class TwoSided(TransformerMixin, KernelParameters):
         """Return samples like those of the right side, checked."""
         if self._mode == "one":
             return check_samples(self, Z, self.kernel_, reset=False, name="Z")
-        Z = _right_samples(Z, self.kernel_, "Z")
+        Z = check_second(Z, self.kernel_, reset=False, name="Z")
         if self._right_features is not None and Z.shape[1] != self._right_features:
             what = "one for each row of the training matrix" if self._mode == "matrix" else "as in training"
             raise DataError(f"Z has {Z.shape[1]} features; right samples have {self._right_features}, {what}")
@@ -176,17 +175,6 @@ def _as_pair(X: Any, kernel: Kernel) -> tuple[Any, Any] | None:
         return None
     least = 2 if input_kind(kernel) == "table" else 1
     return X if all(len(getattr(side, "shape", None) or np.shape(side)) >= least for side in X) else None
-
-
-def _right_samples(Z: Any, kernel: Kernel, name: str) -> Any:
-    """Return samples of the right side, checked: validated as scikit-learn does where they are rows of features."""
-    kind = input_kind(kernel)
-    if kind == "any":
-        return Z
-    if kind == "index":
-        index = np.asarray(Z)
-        return index[:, None] if index.ndim == 1 else index
-    return check_array(Z, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name)
 
 
 def _transposed(A: Any) -> Any:

@@ -24,8 +24,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.metaestimators import available_if
 
 from kernreg.linalg import BlockSpectrum, SolveReport, solve_block_or_spectrum
 from kernreg.solvers.dual.documentation import documented
@@ -39,6 +37,7 @@ from kernreg.solvers.dual.targets import ClassTargets, Targets
 from kernreg.solvers.dual.training import TrainingSet, check_training_set
 from kernreg.solvers.informativeness import warn_if_uninformative
 from kernreg.solvers.parameters import check_choice
+from kernreg.solvers.samples import check_fitted
 from kernreg.solvers.views import Views, cross_fitted, learns, new_ensembler, without_mean_shift
 
 
@@ -166,8 +165,12 @@ class _AsKLS(DualMachine):
     def _merge(self, views: Views) -> np.ndarray:
         return np.asarray(self.ensembler_.merge(views))
 
-    def _merged_left_out(self) -> np.ndarray:
-        return _merged_left_out(self.ensembler_, self._targets, self._y, self._weights, self.loo_views_)
+    @property
+    def _learns(self) -> bool:
+        return learns(self.ensembler_)
+
+    def _merged_left_out(self, views: Views) -> np.ndarray:
+        return _merged_left_out(self.ensembler_, self._targets, self._y, self._weights, views)
 
 
 def _merged_left_out(
@@ -190,15 +193,8 @@ def _fitted_views(choice: Choice, data: TrainingSet, Y: np.ndarray) -> Views:
     return {"source": Y - a / scale, "target": Y - c / scale}
 
 
-def _gives_probabilities(solver: Any) -> bool:
-    ensembler = getattr(solver, "ensembler_", None)
-    if ensembler is None:
-        ensembler = new_ensembler(solver.ensembler)
-    return hasattr(ensembler, "proba")
-
-
 @documented
-class AsKLSClassifier(ClassifierMixin, _AsKLS, DualClassifier):
+class AsKLSClassifier(_AsKLS, DualClassifier):
     """AsK-LS classifier for any kernel, one-vs-rest, with a source and a target view.
 
     Parameters
@@ -217,11 +213,14 @@ class AsKLSClassifier(ClassifierMixin, _AsKLS, DualClassifier):
         What to do where 1/γ is a singular value of the centred kernel matrix: raise an error that names a safe γ, or
         take the Tikhonov solution (BᵀB + λ)⁻¹Bᵀr of the centred system, λ = 1 as in the authors' code (which damps
         the intercepts too; here they are free). At any other γ both do the same.
+    {classes}
+        An ensembler that gives probabilities itself, ``"stack(method='logistic')"``, needs no calibration.
     {strategy}
 
     Attributes
     ----------
     classes_ : ndarray
+        For several outputs a list of them; for an indicator matrix the numbers of its columns.
     ensembler_ : object
         The fitted ensembler.
     dual_coef_ : ndarray of shape (2, m) or (2, m, classes)
@@ -246,13 +245,44 @@ class AsKLSClassifier(ClassifierMixin, _AsKLS, DualClassifier):
     True
     """
 
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
+        self,
+        kernel: Any = None,
+        gamma: Any = 0.5,
+        *,
+        ensembler: Any = "average",
+        on_pole: str = "raise",
+        class_weight: Any = None,
+        calibration: str = "sigmoid",
+        strategy: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        n_landmarks: int | None = None,
+        landmarks: Any = "uniform",
+        random_state: Any = 0,
+    ):
+        super().__init__(
+            kernel,
+            gamma,
+            ensembler=ensembler,
+            on_pole=on_pole,
+            strategy=strategy,
+            tol=tol,
+            max_iter=max_iter,
+            n_landmarks=n_landmarks,
+            landmarks=landmarks,
+            random_state=random_state,
+        )
+        self.class_weight = class_weight
+        self.calibration = calibration
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AsKLSClassifier:
         """Fit to samples in rows and their classes.
 
         Parameters
         ----------
         X : array-like or CSR of shape (m, d), a tuple of two of them, or sample indices for a kernel with a matrix
-        y : array-like of shape (m,)
+        y : array-like of shape (m,) or (m, labels)
         sample_weight : array-like of shape (m,), optional
             Multiplies γ sample by sample, in both spaces. An integer weight is the same as repeating the sample, zero
             the same as leaving it out (for a row-normalised kernel: with the normalisers held fixed).
@@ -260,15 +290,26 @@ class AsKLSClassifier(ClassifierMixin, _AsKLS, DualClassifier):
         self._fit(X, y, sample_weight)
         return self
 
-    @available_if(_gives_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return class probabilities (n, n_classes), where the ensembler gives them."""
-        views = self.decision_views(X)
-        return self.ensembler_.proba(views)
+    def _gives_probabilities(self) -> bool:
+        ensembler = getattr(self, "ensembler_", None)
+        return hasattr(new_ensembler(self.ensembler) if ensembler is None else ensembler, "proba")
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return class probabilities: those of the ensembler where it gives them, else calibrated ones.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            For an indicator matrix (n, labels): the probability of each label. For several outputs a list.
+        """
+        check_fitted(self)
+        if self._gives_probabilities():
+            return self.ensembler_.proba(self.decision_views(X))
+        return super().predict_proba(X)
 
 
 @documented
-class AsKLSRegressor(RegressorMixin, _AsKLS, DualRegressor):
+class AsKLSRegressor(_AsKLS, DualRegressor):
     """AsK-LS regression for any kernel, one or several outputs, with a source and a target view.
 
     Parameters

@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import TypeVar
 
 _BLOCKS = {
+    "classes": """\
+    class_weight : dict or "balanced", optional
+        Multiplies the weights of the samples of a class; ``"balanced"`` gives all classes the same sum. It counts in
+        leave-one-out scores, and not in the frequencies that probabilities are calibrated on.
+    calibration : {"sigmoid", "isotonic"}
+        How leave-one-out decisions become the probabilities of `predict_proba`; computed when first asked for.
+""",
     "strategy": """\
     strategy : {"auto", "exact", "iterative", "lowrank"}
         ``exact`` holds the kernel matrix in memory; ``iterative`` never does (Krylov methods on streamed products, no

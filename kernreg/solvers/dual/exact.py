@@ -59,6 +59,10 @@ class CentredSystem(ABC):
     def path(self, gammas: np.ndarray) -> Path:
         """Return leave-one-out residuals for every γ."""
 
+    def path_once(self, gamma: float) -> Path:
+        """Return leave-one-out residuals for one γ, by whatever is quickest where nothing more will be asked."""
+        return self.path(np.array([gamma]))
+
     def _cancelled(self, C: np.ndarray, along: np.ndarray) -> float:
         """Return the share of rounding errors in decision values, from the mean row (or column) of K."""
         size = float(np.abs(self.Y).max(initial=0.0))
@@ -120,12 +124,15 @@ class ExactSystem:
             for g, pole in enumerate(poles):
                 yield Candidate(None if pole else {name: view[g] for name, view in views.items()})
 
-    def leave_one_out(self, gammas: np.ndarray) -> tuple[Views, np.ndarray]:
-        """Return decision values f⁽⁻ⁱ⁾(x_i), (G, m, columns) for each view, and which γ are at a pole."""
+    def leave_one_out(self, gammas: np.ndarray, *, once: bool = False) -> tuple[Views, np.ndarray]:
+        """Return decision values f⁽⁻ⁱ⁾(x_i), (G, m, columns) for each view, and which γ are at a pole.
+
+        ``once``: there is one γ, and no other question will follow.
+        """
         parts: dict[str, list[np.ndarray]] = {}
         poles = np.zeros(len(gammas), dtype=bool)
         for system, problem in zip(self._systems, self._problems, strict=True):
-            path = system.path(gammas)
+            path = system.path_once(float(gammas[0])) if once and problem.rows is None else system.path(gammas)
             poles |= path.poles
             for name, residuals in path.residuals.items():
                 values = problem.Y - residuals

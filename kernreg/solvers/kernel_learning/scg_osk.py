@@ -22,7 +22,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from kernreg.errors import ParameterError
 from kernreg.linalg.spectra.report import PartialReport
@@ -31,6 +30,7 @@ from kernreg.solvers.kernel_learning.neighbourhoods import EIGEN_SOLVERS, given_
 from kernreg.solvers.kernel_learning.ordered_weights import OrderedWeights, best_vertex, ordered_program
 from kernreg.solvers.kernel_learning.side_information import SideInformation
 from kernreg.solvers.parameters import check_choice
+from kernreg.solvers.samples import check_table
 
 
 @dataclass(frozen=True)
@@ -172,9 +172,7 @@ class SCGOSK(KernelLearner):
             raise ParameterError("method='vertex' takes no constraints, and some were given; use method='lp'")
         if not isinstance(self.tol, Real) or not 0.0 < float(self.tol) < 1.0:
             raise ParameterError(f"tol={self.tol!r} is not accepted; give a number between 0 and 1")
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, reset=True
-        )
+        X = check_table(self, X, ensure_min_samples=2)
         side = self._check_side(X, y, side_information)
         graph = neighbour_graph(X, self.n_neighbors) if self.graph is None else given_graph(self.graph, X.shape[0])
         count = graph.count(self.n_components)
@@ -206,4 +204,4 @@ class SCGOSK(KernelLearner):
         return self
 
     def _checked(self, X: Any) -> Any:
-        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return check_table(self, X, reset=False)
