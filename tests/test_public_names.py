@@ -60,6 +60,7 @@ SOLVERS = {
     "LSSVR",
     "LabelInformation",
     "NeighbourGraph",
+    "Report",
     "SCGLDK",
     "SCGOSK",
     "SideInformation",

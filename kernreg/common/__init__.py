@@ -2,5 +2,6 @@
 
 atomic.py    replace a file whole or not at all
 progress.py  progress bars: on a terminal only, or as the configuration says
+reports.py   what solvers did, in a few lines
 sizes.py     numbers of bytes for people
 """

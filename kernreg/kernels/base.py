@@ -66,7 +66,8 @@ class Kernel:
     @property
     def definite(self) -> bool | None:
         """True: positive semi-definite; False: known not to be; None: not known."""
-        return self._family.definite
+        declared = self._family.definite
+        return declared(**self._values) if callable(declared) else declared
 
     @property
     def normalize(self) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from kernreg.engine.program import Split
 from kernreg.jit import exp, expm1, log, pow, sqrt, tanh
 from kernreg.kernels.decorator import kernel
-from kernreg.kernels.domains import choice, integer, nonnegative, positive, real
+from kernreg.kernels.domains import Domain, choice, nonnegative, positive, real
 from kernreg.kernels.widths import width
 
 
@@ -20,9 +20,25 @@ def linear(dot):
     return dot
 
 
-@kernel(of="dot", symmetric=True, definite=True, parameters={"degree": integer(1), "c": nonnegative})
+def _whole_or_real(degree):
+    return int(degree) if positive.check(degree) == int(degree) else float(degree)
+
+
+_degree = Domain("an integer >= 1, or any number > 0 where no ⟨x, y⟩ + c is negative", _whole_or_real)
+
+
+@kernel(
+    of="dot",
+    symmetric=True,
+    definite=lambda degree, c: True if isinstance(degree, int) else None,
+    parameters={"degree": _degree, "c": nonnegative},
+)
 def poly(dot, degree=3, c=1.0):
-    """(⟨x, y⟩ + c)^degree."""
+    """(⟨x, y⟩ + c)^degree.
+
+    Positive definite for integers. A degree that is no integer is for samples with ⟨x, y⟩ + c ≥ 0, such as non-negative
+    ones: elsewhere the power is not a number, and solvers say for which samples.
+    """
     return pow(dot + c, degree)
 
 

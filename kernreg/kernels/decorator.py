@@ -28,7 +28,7 @@ class Declaration:
 
     of: str | Callable[..., Any]
     symmetric: bool
-    definite: bool | None
+    definite: bool | Callable[..., bool | None] | None
     normalize: str | None
     log: bool
     parameters: Mapping[str, Domain]
@@ -89,7 +89,7 @@ def kernel(
     *,
     of: str | Callable[..., Any],
     symmetric: bool = False,
-    definite: bool | None = None,
+    definite: bool | Callable[..., bool | None] | None = None,
     normalize: str | None = None,
     log: bool = False,
     parameters: Mapping[str, Domain] | None = None,
@@ -108,8 +108,8 @@ def kernel(
         sum over features of ``of(x_d, z_d)``, the two rows, or two arrays of rows (called as plain Python).
     symmetric : bool
         k(x, z) = k(z, x) holds. Only then is half of k(X) mirrored.
-    definite : bool or None
-        Whether every k(X) is positive semi-definite; None when not known.
+    definite : bool, None or callable
+        Whether every k(X) is positive semi-definite; None when not known. Or a function of the parameters that says so.
     normalize : {"rows"}, optional
         Divide each row by its sum over the reference set. A kernel of a distance gets a parameter ``self_term``:
         whether identical samples count, or are taken as infinitely far apart.
@@ -184,10 +184,9 @@ def _check(name: str, declared: Declaration) -> None:
     if declared.normalize and declared.symmetric:
         raise ParameterError(f"kernel {name!r}: a row-normalised kernel is not symmetric")
     for option, accepted in (("symmetric", (True, False)), ("definite", (True, False, None)), ("log", (True, False))):
-        if not any(getattr(declared, option) is value for value in accepted):
-            raise ParameterError(
-                f"kernel {name!r}: {option}={getattr(declared, option)!r}; accepted are {', '.join(map(str, accepted))}"
-            )
+        given = getattr(declared, option)
+        if not (any(given is value for value in accepted) or (option == "definite" and callable(given))):
+            raise ParameterError(f"kernel {name!r}: {option}={given!r}; accepted are {', '.join(map(str, accepted))}")
     for parameter, domain in declared.parameters.items():
         if not isinstance(domain, Domain):
             raise ParameterError(

@@ -62,7 +62,7 @@ class KernelFamily:
         parameters: tuple[Parameter, ...],
         *,
         symmetric: bool = False,
-        definite: bool | None = None,
+        definite: bool | Callable[..., bool | None] | None = None,
         example: Callable[..., Any] | None = None,
     ):
         self.name, self.kernel_class, self.parameters = name, kernel_class, parameters

@@ -16,9 +16,11 @@ May import: the layers below it in docs/architecture.md. An ensembler is found b
 
 For those who write solvers: `KernelParameters` is the base of an estimator with a parameter ``kernel``, `KernelLearner`
 of one that learns a kernel; `check_samples` and `check_choice` check what comes in, `require_symmetric` refuses
-asymmetric kernels; `neighbour_graph` and `given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors.
+asymmetric kernels; `neighbour_graph` and `given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors; a
+dataclass that inherits `Report` prints as a short text.
 """
 
+from kernreg.common.reports import Report
 from kernreg.solvers.decompositions.biclustering import KernelBiclustering
 from kernreg.solvers.decompositions.centred_triplets import linear_svd, two_kpca
 from kernreg.solvers.decompositions.kpca import KernelPCA
@@ -51,6 +53,7 @@ __all__ = [
     "KernelSVD",
     "LabelInformation",
     "NeighbourGraph",
+    "Report",
     "SideInformation",
     "TuneResult",
     "check_choice",

@@ -145,7 +145,7 @@ def test_clone_gives_an_equal_kernel():
         (lambda: rbf(sigma=[1.0, 2.0]), r"sigma=\[1.0, 2.0\]"),
         (lambda: rbf(sigma=1j), "sigma=1j"),
         (lambda: poly(degree=0), "an integer >= 1"),
-        (lambda: poly(degree=1.5), "an integer >= 1"),
+        (lambda: poly(degree=-1.5), "an integer >= 1"),
         (lambda: poly(c=-1.0), "a finite number >= 0"),
         (lambda: matern(nu=1.0), "one of 0.5, 1.5, 2.5"),
         (lambda: sne(self_term=1), "one of True, False"),

@@ -7,9 +7,11 @@ from typing import Self
 
 import numpy as np
 
+from kernreg.common.reports import Report
+
 
 @dataclass(frozen=True)
-class SolveReport:
+class SolveReport(Report):
     """How a system was solved and how well.
 
     Attributes

@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from kernreg.config import memory_budget
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.linalg.randomness import generator
@@ -167,7 +166,7 @@ def _pool(n: int, p: int, method: str, rng: np.random.Generator) -> np.ndarray:
     """Return the candidates: all samples, or a uniform subset where that would be too much work or memory."""
     size = max(10 * p, _POOL)
     if method == "entropy":  # holds the kernel matrix of the pool
-        size = max(p, min(max(4 * p, _POOL // 10), int(np.sqrt(memory_budget() / 64))))
+        size = max(4 * p, _POOL // 10)
     return np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False))
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kernreg.common.reports import Report
+
 
 @dataclass(frozen=True)
-class PartialReport:
+class PartialReport(Report):
     """How a partial decomposition was found, and how well.
 
     Attributes

@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernreg.common.progress import progress
+from kernreg.common.reports import Report
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
 from kernreg.errors import DataError, ParameterError
@@ -55,7 +56,7 @@ _INACCURATE = 1e-6  # a residual that is worth a warning
 
 
 @dataclass(frozen=True)
-class KernelReport:
+class KernelReport(Report):
     """How a kernel was learned.
 
     Attributes

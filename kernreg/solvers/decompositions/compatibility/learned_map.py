@@ -36,6 +36,7 @@ import scipy.linalg
 from scipy.optimize import minimize
 
 from kernreg.common.progress import progress
+from kernreg.common.reports import Report
 from kernreg.engine.arrays import is_sparse
 from kernreg.kernels import Kernel
 from kernreg.linalg.spectra.centred_pairs import centre_both_sides
@@ -47,7 +48,7 @@ _GAP = 1e-12  # differences of σ² below this share of the largest count as non
 
 
 @dataclass(frozen=True)
-class LearningReport:
+class LearningReport(Report):
     """What learning the compatibility did.
 
     Attributes

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kernreg.solvers import Report
+
 
 @dataclass(frozen=True)
-class LearningReport:
+class LearningReport(Report):
     """How a kernel was learned.
 
     Attributes
