@@ -32,6 +32,7 @@ and one warning tree::
     ├── PluginWarning                            a plugin works, but something about it deserves attention
     ├── ModelVersionWarning                      a model file was written with another version of what it needs
     ├── GridEndWarning                           the best of a grid is at its end: what lies beyond may be better
+    ├── ApproximationWarning                     an approximation was taken that nobody asked for, since memory is short
     └── PerformanceWarning                       the result is right, but a faster way exists
 """
 
@@ -144,6 +145,10 @@ class ModelVersionWarning(KernregWarning):
 
 class GridEndWarning(KernregWarning):
     """The best value of a grid is at its end, and what lies beyond may be better."""
+
+
+class ApproximationWarning(KernregWarning):
+    """An approximation was taken without being asked for, since what is exact does not fit the memory budget."""
 
 
 class PerformanceWarning(KernregWarning):

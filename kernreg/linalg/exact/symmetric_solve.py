@@ -15,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from kernreg.engine.threads import configured_blas
 from kernreg.linalg.exact.centring import CentredKernel, induced_norms, mirror
 from kernreg.linalg.exact.leave_one_out import SymmetricSpectrum
 from kernreg.linalg.exact.report import SolveReport, relative
@@ -30,6 +31,7 @@ MAX_REFINEMENTS = 3
 EPS = float(np.finfo(np.float64).eps)
 
 
+@configured_blas()
 def solve_symmetric(kernel: CentredKernel, T: np.ndarray, gamma: float) -> tuple[np.ndarray, SolveReport]:
     """Solve (K̃ + I/γ) A = T for a symmetric K̃, which is overwritten.
 
