@@ -34,6 +34,7 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.engine.threads import configured_blas
 from kernreg.errors import DataError
 from kernreg.linalg.landmarks.approximation import Approximation, Level, approximate
 from kernreg.linalg.landmarks.sampled_matrix import SectionedMatrix
@@ -76,6 +77,7 @@ class NystromSettings:
 _DEFAULTS = NystromSettings()
 
 
+@configured_blas()
 def nystrom_triplets(
     matrix: SectionedMatrix,
     r: int,

@@ -25,7 +25,7 @@ OWN = {
     "parallel": "kernreg.chain.branches:Parallel",
     "view-ensemble": "kernreg.ensemblers.view_ensemble:ViewEnsemble",
     "solve-report": "kernreg.linalg.exact.report:SolveReport",
-    "low-rank-report": "kernreg.linalg.landmarks.lowrank_systems:LowRankReport",
+    "low-rank-report": "kernreg.linalg.landmarks.small_systems:LowRankReport",
     "iterative-report": "kernreg.linalg.krylov.dual_systems:IterativeReport",
     "partial-report": "kernreg.linalg.spectra.report:PartialReport",
     "section": "kernreg.linalg.landmarks.sections:Section",

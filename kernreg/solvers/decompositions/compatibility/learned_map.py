@@ -38,6 +38,7 @@ from scipy.optimize import minimize
 from kernreg.common.progress import progress
 from kernreg.common.reports import Report
 from kernreg.engine.arrays import is_sparse
+from kernreg.engine.threads import configured_blas
 from kernreg.kernels import Kernel
 from kernreg.linalg.spectra.centred_pairs import centre_both_sides
 from kernreg.solvers.decompositions.compatibility.fixed_maps import Compatibility
@@ -152,6 +153,7 @@ class LearningProblem:
         return (A, C, K), U, values, Vt.T
 
 
+@configured_blas()
 def learn_compatibility(
     kernel: Kernel, X: Any, Z: Any, start: Compatibility, Y: np.ndarray, loss: DownstreamLoss, *, max_iter: int
 ) -> tuple[Compatibility, LearningReport]:
