@@ -7,6 +7,7 @@
     family.py       KernelFamily: a kernel without its parameters
     function.py     kernels made of one function; bound row-normalised kernels
     decorator.py    `kernel`, the decorator that makes a family of a function
+    widths.py       parameters that are a scale of their statistic: numbers, or words that samples resolve
     builtin.py      linear, rbf, laplacian, poly, tanh, tl1, sne, t, cauchy, matern, …
     indexed.py      kernels of sample indices: precomputed, adjacency
     combinations/   kernels made of kernels: sums, products, powers, transposes, symmetrised, centred, learned
@@ -33,6 +34,7 @@ from kernreg.kernels.domains import (
     real,
 )
 from kernreg.kernels.family import KernelFamily
+from kernreg.kernels.widths import width
 
 __all__ = [
     "Domain",
@@ -52,4 +54,5 @@ __all__ = [
     "real",
     "spectrum",
     "symmetrize",
+    "width",
 ]

@@ -16,6 +16,7 @@ from kernreg.errors import ParameterError
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, boolean, integer, real
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.function import FunctionKernel
+from kernreg.kernels.widths import width
 
 _NAME = re.compile(r"[^\W\d_][\w.-]*")
 INPUTS = ("real", "nonnegative", "distribution", "gaussian", "index")
@@ -116,7 +117,8 @@ def kernel(
         With ``normalize``: the function returns the logarithm of the weight, which is exponentiated safely.
     parameters : mapping of name to domain, optional
         What values each parameter accepts (`kernreg.kernels.positive`, `integer(1)`, …). Without it a parameter with an
-        integer default is an integer, any other a finite number.
+        integer default is an integer, one with the default ``"scale"`` (or ``"median"``, ``"2*scale"``) a width, which
+        is a number or such a word and resolved on the training samples, any other a finite number.
     inputs : {"real", "nonnegative", "distribution", "gaussian", "index"}
         What samples are accepted; a distribution is a row that sums to one, a Gaussian a row of means and as many
         variances.
@@ -135,7 +137,7 @@ def kernel(
     >>> from kernreg import kernel
     >>> from kernreg.jit import exp
     >>> @kernel(of="sqeuclidean", symmetric=True, definite=True)
-    ... def gauss(d2, sigma=1.0):
+    ... def gauss(d2, sigma="scale"):
     ...     '''exp(-|x - y|² / sigma²).'''
     ...     return exp(-d2 / (sigma * sigma))
     >>> gauss(sigma=2.0)
@@ -226,6 +228,8 @@ def _inferred(owner: str, name: str, default: Any) -> Domain:
         return integer()
     if isinstance(default, float) or default is REQUIRED:
         return real
+    if isinstance(default, str) and default.endswith(("scale", "median")):
+        return width
     raise ParameterError(
         f"kernel {owner!r}: {name}={default!r} is not a number; say what it accepts with parameters={{{name!r}: …}}"
     )

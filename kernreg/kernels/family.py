@@ -100,7 +100,7 @@ class KernelFamily:
         """Return a kernel of this family and n random samples it accepts: what the test kit runs on."""
         if self._example is not None:
             return self._example(rng, n)
-        kernel = self()
+        kernel = self(**{parameter.name: 1.0 for parameter in self.parameters if isinstance(parameter.default, str)})
         if self.inputs == "real":
             return kernel, rng.normal(size=(n, 5))
         if self.inputs == "gaussian":
