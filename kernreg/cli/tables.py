@@ -102,8 +102,9 @@ class Table:
         if missing.any() and self.impute is None:
             row, column = np.argwhere(missing)[0]
             raise DataError(
-                f"{path}, row {row + 1}, column {names[column] if names else column!r}: the number is missing "
-                f"({missing[:, column].sum()} of {len(X)} in this column); fill them in with --impute median (or mean, most_frequent), or leave the column out with --drop"
+                f"{path}, row {row + 1}, column {(names[column] if names else column)!r}: the number is missing "
+                f"({missing[:, column].sum()} of {len(X)} in this column); fill them in with --impute median (or mean, "
+                "most_frequent), or leave the column out with --drop"
             )
 
     def _scaled(self, solver: Any, X: Any, grid: Mapping[str, Any]) -> bool:

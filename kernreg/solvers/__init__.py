@@ -18,6 +18,7 @@ of one that learns a kernel; `check_samples` and `check_choice` check what comes
 asymmetric kernels; `neighbour_graph` and `given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors.
 """
 
+from kernreg.common.display import Display
 from kernreg.solvers.decompositions.biclustering import KernelBiclustering
 from kernreg.solvers.decompositions.centred_triplets import linear_svd, two_kpca
 from kernreg.solvers.decompositions.kpca import KernelPCA
@@ -43,6 +44,7 @@ __all__ = [
     "AsKLSClassifier",
     "AsKLSRegressor",
     "AsymmetricNystroem",
+    "Display",
     "KernelBiclustering",
     "KernelLearner",
     "KernelPCA",

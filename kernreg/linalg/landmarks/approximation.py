@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernreg.common.display import Display
 from kernreg.config import memory_budget
 from kernreg.errors import DataError
 from kernreg.linalg.landmarks.sampled_matrix import SectionedMatrix
@@ -35,7 +36,7 @@ class Level(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NystromReport:
+class NystromReport(Display):
     """What was done, and how well.
 
     Attributes

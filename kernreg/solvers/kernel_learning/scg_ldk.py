@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
+from kernreg.common.display import Display
 from kernreg.common.progress import progress
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
@@ -56,7 +57,7 @@ _INACCURATE = 1e-6  # a residual that is worth a warning
 
 
 @dataclass(frozen=True)
-class KernelReport:
+class KernelReport(Display):
     """How a kernel was learned.
 
     Attributes

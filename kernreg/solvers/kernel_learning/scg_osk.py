@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from kernreg.common.display import Display
 from kernreg.errors import ParameterError
 from kernreg.linalg.spectra.report import PartialReport
 from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
@@ -34,7 +35,7 @@ from kernreg.solvers.parameters import check_choice
 
 
 @dataclass(frozen=True)
-class GraphReport:
+class GraphReport(Display):
     """How a kernel was learned on a graph.
 
     Attributes

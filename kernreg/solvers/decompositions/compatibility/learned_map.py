@@ -35,6 +35,7 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import minimize
 
+from kernreg.common.display import Display
 from kernreg.common.progress import progress
 from kernreg.engine.arrays import is_sparse
 from kernreg.kernels import Kernel
@@ -47,7 +48,7 @@ _GAP = 1e-12  # differences of σ² below this share of the largest count as non
 
 
 @dataclass(frozen=True)
-class LearningReport:
+class LearningReport(Display):
     """What learning the compatibility did.
 
     Attributes
