@@ -32,6 +32,7 @@ and one warning tree::
     ├── PluginWarning                            a plugin works, but something about it deserves attention
     ├── ModelVersionWarning                      a model file was written with another version of what it needs
     ├── GridEndWarning                           the best of a grid is at its end: what lies beyond may be better
+    ├── UninformativeKernelWarning               a kernel matrix that tells no samples apart, or all of them
     └── PerformanceWarning                       the result is right, but a faster way exists
 """
 
@@ -144,6 +145,10 @@ class ModelVersionWarning(KernregWarning):
 
 class GridEndWarning(KernregWarning):
     """The best value of a grid is at its end, and what lies beyond may be better."""
+
+
+class UninformativeKernelWarning(KernregWarning):
+    """The kernel matrix of the training samples is about a multiple of the identity, or about constant."""
 
 
 class PerformanceWarning(KernregWarning):

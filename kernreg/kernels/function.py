@@ -23,7 +23,7 @@ from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel, refuse_foreign_estimator
 from kernreg.kernels.domains import check_learnt, value_key
 from kernreg.kernels.samples import same_samples
-from kernreg.kernels.widths import is_open, resolved, width
+from kernreg.kernels.widths import is_open, resolved
 
 
 class FunctionKernel(Kernel):
@@ -52,8 +52,7 @@ class FunctionKernel(Kernel):
 
     def _open_widths(self) -> list[str]:
         """Return the parameters that are words: widths that samples have not been seen for."""
-        widths = (parameter.name for parameter in self._family.parameters if parameter.domain is width)
-        return [name for name in widths if is_open(self._values[name])]
+        return [name for name in self._family.widths if is_open(self._values[name])]
 
     def _resolved(self, X: Any) -> FunctionKernel:
         """Return the kernel with a number for every width, itself where it has."""

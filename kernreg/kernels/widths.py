@@ -73,8 +73,8 @@ def resolved(word: str, statistic: str, term: Any, X: Any) -> float:
         size = float(X.shape[1] * np.sqrt(_variance(X)))
     else:
         pairs = statistics_of_pairs(statistic, term, X)
+        pairs = np.sqrt(pairs) if statistic == "sqeuclidean" else pairs
         size = float(pairs.mean() if name == "scale" else np.median(pairs)) if len(pairs) else 0.0
-        size = float(np.sqrt(size)) if statistic == "sqeuclidean" else size
     return float(factor or 1.0) * (size if np.isfinite(size) and size > 0.0 else 1.0)
 
 

@@ -7,6 +7,7 @@
     parameters.py     kernels inside estimators, choices
     samples.py        tables, indices, pairs, weights
     symmetry.py       refusing asymmetric kernels
+    informativeness.py  warning of kernels that say nothing
     finiteness.py     at which pair of samples a kernel is not finite
     views.py          decision functions by name, and the ensemblers that merge them
     advice.py         warnings about a fit, which a search collects

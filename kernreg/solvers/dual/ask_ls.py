@@ -37,6 +37,7 @@ from kernreg.solvers.dual.solution import DualSolution
 from kernreg.solvers.dual.strategy import Settings, pick, why
 from kernreg.solvers.dual.targets import ClassTargets, Targets
 from kernreg.solvers.dual.training import TrainingSet, check_training_set
+from kernreg.solvers.informativeness import warn_if_uninformative
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.views import Views, cross_fitted, learns, new_ensembler, without_mean_shift
 
@@ -136,7 +137,9 @@ class _AsKLS(DualMachine):
         )
         system: Any
         if strategy == "exact":
-            system = ExactSystem(self._make_system(damped=damped), data.matrix(), problems, data.weights)
+            K = data.matrix()
+            warn_if_uninformative(data.kernel, K, data.X, stacklevel=3)
+            system = ExactSystem(self._make_system(damped=damped), K, problems, data.weights)
         else:
             without_matrix = IterativeSystem if strategy == "iterative" else LandmarkSystem
             system = without_matrix(False, data, problems[0].Y, settings)

@@ -36,6 +36,7 @@ from kernreg.solvers.dual.solution import DualSolution
 from kernreg.solvers.dual.strategy import Settings, pick, why
 from kernreg.solvers.dual.targets import ClassTargets
 from kernreg.solvers.dual.training import check_training_set
+from kernreg.solvers.informativeness import warn_if_uninformative
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.samples import check_fitted
 from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some
@@ -93,6 +94,7 @@ class _LSSVM(DualMachine):
         if strategy == "exact":
             K = data.matrix()
             require_symmetric(data.kernel, K, **symmetry)
+            warn_if_uninformative(data.kernel, K, data.X, stacklevel=3)
             system = ExactSystem(SymmetricSystem, K, problems, data.weights)
         else:
             require_symmetric_on_some(data.kernel, data.X, **symmetry)
