@@ -176,3 +176,40 @@ def test_classify_nodes_checks_its_input(communities):
         graphs.classify_nodes(graph, y, train_size=1)
     with pytest.raises(DataError, match="90 nodes and y 89 classes"):
         graphs.classify_nodes(graph, y[1:])
+
+
+class NetworkxGraph:
+    """What kernreg asks of a networkx graph."""
+
+    def __init__(self, edges, nodes, many=False):
+        self.nodes, self._edges, self._many = nodes, edges, many
+
+    def is_multigraph(self):
+        return self._many
+
+    def adjacency(self):
+        for node in self.nodes:
+            out = {b: data for a, b, data in self._edges if a == node}
+            yield node, {b: {0: data, 1: data} for b, data in out.items()} if self._many else out
+
+
+def test_a_networkx_graph_is_a_graph():
+    graph = NetworkxGraph([("a", "b", {}), ("c", "a", {"weight": 2.5})], ["a", "b", "c"])
+    A = np.array([[0, 1, 0], [0, 0, 0], [2.5, 0, 0]])
+    np.testing.assert_array_equal(graphs.check_graph(graph).toarray(), A)
+    np.testing.assert_array_equal(graphs.out_degrees(graph), [1, 0, 1])
+    twice = NetworkxGraph(graph._edges, graph.nodes, many=True)
+    np.testing.assert_array_equal(graphs.check_graph(twice).toarray(), 2 * A)
+    k = kr.make_kernel("adjacency", graph=graph)
+    np.testing.assert_array_equal(k([0, 1, 2]), kr.make_kernel("adjacency", graph=A)([0, 1, 2]))
+
+
+def test_a_real_graph_of_networkx_is_a_graph():
+    nx = pytest.importorskip("networkx")
+    graph = nx.DiGraph([("a", "b"), ("c", "a")])
+    np.testing.assert_array_equal(graphs.check_graph(graph).toarray(), nx.to_numpy_array(graph))
+
+
+def test_a_list_of_edges_is_no_graph():
+    with pytest.raises(ParameterError, match="graph_from_edges"):
+        kr.make_kernel("adjacency", graph=np.array([[0, 1], [1, 2], [2, 0]]))

@@ -60,7 +60,6 @@ SOLVERS = {
     "LSSVR",
     "LabelInformation",
     "NeighbourGraph",
-    "Report",
     "SCGLDK",
     "SCGOSK",
     "SideInformation",

@@ -20,7 +20,7 @@ asymmetric kernels; `neighbour_graph` and `given_graph` make a `NeighbourGraph`,
 dataclass that inherits `Report` prints as a short text.
 """
 
-from kernreg.common.reports import Report
+from kernreg.common.display import Display
 from kernreg.solvers.decompositions.biclustering import KernelBiclustering
 from kernreg.solvers.decompositions.centred_triplets import linear_svd, two_kpca
 from kernreg.solvers.decompositions.kpca import KernelPCA
@@ -46,6 +46,7 @@ __all__ = [
     "AsKLSClassifier",
     "AsKLSRegressor",
     "AsymmetricNystroem",
+    "Display",
     "KernelBiclustering",
     "KernelLearner",
     "KernelPCA",
@@ -53,7 +54,6 @@ __all__ = [
     "KernelSVD",
     "LabelInformation",
     "NeighbourGraph",
-    "Report",
     "SideInformation",
     "TuneResult",
     "check_choice",

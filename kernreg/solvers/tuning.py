@@ -11,6 +11,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from kernreg.common.display import Display
 from kernreg.common.progress import progress
 from kernreg.config import memory_budget
 from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
@@ -24,7 +25,7 @@ _MATRICES = 6  # of m × m, that the decomposition of one of them may need
 
 
 @dataclass(frozen=True)
-class TuneResult:
+class TuneResult(Display):
     """What `tune` found.
 
     Attributes

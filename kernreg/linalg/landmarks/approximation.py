@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernreg.common.reports import Report
+from kernreg.common.display import Display
 from kernreg.errors import DataError
 from kernreg.linalg.landmarks.sampled_matrix import SectionedMatrix
 from kernreg.linalg.landmarks.sections import Section, Swapped
@@ -35,7 +35,7 @@ class Level(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NystromReport(Report):
+class NystromReport(Display):
     """What was done, and how well.
 
     Attributes

@@ -138,6 +138,21 @@ def find(asked: Requirement, path: str) -> Any:
     return found
 
 
+def sklearn_module(name: str) -> str | None:
+    """Return the public module of the estimator of scikit-learn with that class name, None if there is none.
+
+    >>> sklearn_module("StandardScaler"), sklearn_module("ls-svm")
+    ('sklearn.preprocessing', None)
+    """
+    if not _CLASS_NAME.fullmatch(name):
+        return None
+    for module in sorted(SKLEARN):
+        found = getattr(import_module(module), name, None)
+        if isinstance(found, type) and _is_sklearn_class(found) and _public_module(found) == module:
+            return module
+    return None
+
+
 def _registered(asked: Requirement, path: str) -> Any:
     registry = get_registry(asked.kind)
     name = asked.name if asked.distribution is None else f"{asked.distribution}:{asked.name}"

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from kernreg.common.display import Display
 from kernreg.common.progress import progress
-from kernreg.common.reports import Report
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
 from kernreg.errors import DataError, ParameterError
@@ -56,7 +56,7 @@ _INACCURATE = 1e-6  # a residual that is worth a warning
 
 
 @dataclass(frozen=True)
-class KernelReport(Report):
+class KernelReport(Display):
     """How a kernel was learned.
 
     Attributes

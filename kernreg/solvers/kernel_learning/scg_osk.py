@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.common.reports import Report
+from kernreg.common.display import Display
 from kernreg.errors import KernregWarning, ParameterError
 from kernreg.linalg.spectra.report import PartialReport
 from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
@@ -49,7 +49,7 @@ _EQUAL = 1e-8  # eigenvalues of L, from 0 to 2, that differ by no more are equal
 
 
 @dataclass(frozen=True)
-class GraphReport(Report):
+class GraphReport(Display):
     """How a kernel was learned on a graph.
 
     Attributes

@@ -35,8 +35,8 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import minimize
 
+from kernreg.common.display import Display
 from kernreg.common.progress import progress
-from kernreg.common.reports import Report
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.threads import configured_blas
 from kernreg.kernels import Kernel
@@ -49,7 +49,7 @@ _GAP = 1e-12  # differences of σ² below this share of the largest count as non
 
 
 @dataclass(frozen=True)
-class LearningReport(Report):
+class LearningReport(Display):
     """What learning the compatibility did.
 
     Attributes
