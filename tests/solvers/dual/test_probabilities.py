@@ -120,7 +120,7 @@ def test_class_weights_do_not_change_frequencies():
 def test_where_there_is_no_leave_one_out_there_are_no_probabilities():
     X, y = noisy()
     model = LSSVC("rbf(sigma=2.0)", strategy="iterative").fit(X, y)
-    with pytest.raises(ParameterError, match="no leave-one-out values.*use 'exact'"):
+    with pytest.raises(ParameterError, match=r"no leave-one-out values.*use 'exact'"):
         model.predict_proba(X)
     P = LSSVC("rbf(sigma=2.0)", gamma=[1.0], strategy="lowrank", n_landmarks=100).fit(X, y).predict_proba(X)
     assert log_loss(y, P) < 0.8
