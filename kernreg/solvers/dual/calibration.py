@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 from sklearn.isotonic import IsotonicRegression
 
 METHODS = ("sigmoid", "isotonic")
@@ -80,40 +80,47 @@ def _sigmoid(F: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> list[np.n
     T = np.repeat((1.0 / (counts + classes))[codes, None], classes, axis=1)
     T[np.arange(len(codes)), codes] *= counts[codes] + 1.0
     scale = max(float(F.std()), float(np.finfo(np.float64).tiny))
-    plain, loss = _newton(F / scale, T, weights, offsets=False)
-    shifted, lower = _newton(F / scale, T, weights, offsets=True)
+    plain, loss = _newton(F / scale, T, weights, np.zeros(1 + classes), offsets=False)
+    shifted, lower = _newton(F / scale, T, weights, plain, offsets=True)
     theta = shifted if loss - lower > 0.5 * (classes - 1) * np.log(weights.sum()) else plain
     if theta[0] <= 0.0:  # values that say the opposite of the truth say nothing
         return [np.zeros(()), np.log(weights @ T / weights.sum())]
     return [np.asarray(theta[0] / scale), theta[1:]]
 
 
-def _newton(G: np.ndarray, T: np.ndarray, weights: np.ndarray, *, offsets: bool) -> tuple[np.ndarray, float]:
+def _newton(
+    G: np.ndarray, T: np.ndarray, weights: np.ndarray, start: np.ndarray, *, offsets: bool
+) -> tuple[np.ndarray, float]:
     """Return (a, b) of largest likelihood and minus its logarithm, by Newton's method with halved steps."""
-    size = 1 + G.shape[1]
+    size, total = len(start), float(weights.sum())
     free = slice(None) if offsets else slice(1)
+    w = weights[:, None]
 
-    def loss(theta: np.ndarray) -> float:
-        return -float(weights @ (T * log_softmax(theta[0] * G + theta[1:], axis=1)).sum(axis=1))
+    def probable(theta: np.ndarray) -> tuple[np.ndarray, float]:
+        Z = theta[0] * G + theta[1:]
+        Z -= Z.max(axis=1, keepdims=True)
+        P = np.exp(Z)
+        sums = P.sum(axis=1, keepdims=True)
+        return P / sums, float((w * np.log(sums)).sum() - (w * T * Z).sum())
 
-    theta = np.zeros(size)
-    value = loss(theta)
+    theta = start
+    P, value = probable(theta)
     for _ in range(_ITERATIONS):
-        P = softmax(theta[0] * G + theta[1:], axis=1)
-        D, W = weights[:, None] * (P - T), weights[:, None] * P
-        mean = (P * G).sum(axis=1)
+        D, W = w * (P - T), w * P
+        means = (P * G).sum(axis=1, keepdims=True)
         gradient = np.append((D * G).sum(), D.sum(axis=0))
         curvature = np.empty((size, size))
-        curvature[0, 0] = (W * G * G).sum() - weights @ (mean * mean)
-        curvature[0, 1:] = curvature[1:, 0] = (W * (G - mean[:, None])).sum(axis=0)
+        curvature[0, 0] = (W * G * (G - means)).sum()
+        curvature[0, 1:] = curvature[1:, 0] = (W * (G - means)).sum(axis=0)
         curvature[1:, 1:] = np.diag(W.sum(axis=0)) - P.T @ W
-        curvature[np.diag_indices(size)] += 1e-10 * weights.sum()  # one offset is free
+        curvature[np.diag_indices(size)] += 1e-10 * total  # one offset is free
         step = np.zeros(size)
         step[free] = np.linalg.solve(curvature[free, free], gradient[free])
-        while np.abs(step).max() > 1e-8 and loss(theta - step) > value:
-            step *= 0.5
-        theta = theta - step
-        improved, value = value - loss(theta), loss(theta)
-        if improved <= 1e-12 * max(1.0, abs(value)):
+        if float(gradient[free] @ step[free]) <= 1e-10 * total:  # twice what is still to be gained
             break
+        following, lower = probable(theta - step)
+        while lower > value and np.abs(step).max() > 1e-8:
+            step *= 0.5
+            following, lower = probable(theta - step)
+        theta, P, value = theta - step, following, lower
     return theta, value
