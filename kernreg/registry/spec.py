@@ -128,7 +128,7 @@ class _Reader:
         if self.text[start] != "(":
             words = self.text.partition("(")[0]
             meant = [name for kind, names in SYNONYMS.items() for name in synonym(words, kind, names)]
-            advice = f". Did you mean {' or '.join(map(repr, meant))}?" if meant else ""
+            advice = f" (Did you mean {' or '.join(map(repr, meant))}?)" if meant else ""
             raise self.error(start, f"'(' is expected after the name{advice}")
         call = self.parse(head.end(), start)
         kwargs: dict[str, Any] = {}

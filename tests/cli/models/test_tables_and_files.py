@@ -232,7 +232,8 @@ def test_text_gaps_and_names_of_rows(run, people, tmp_path):
 
 def test_columns_are_chosen_by_name(run, people, tmp_path):
     model = tmp_path / "m.kern"
-    ok(run("fit", str(people), "-t", "label", "--features", "size,town", "--no-scale", "-o", str(model)))
+    fit = ["fit", str(people), "-t", "label", "-s", "ls-svm(gamma=1.0)", "--no-scale", "-o", str(model)]
+    ok(run(*fit, "--features", "size,town"))
     assert kr.load(model).feature_names_in_.tolist() == ["size", "town"]
     refused(run("fit", str(people), "-t", "label", "--features", "sise", "-o", str(model)), "no column 'sise'")
     refused(run("predict", str(model), str(people), "--id", "name"), "no column 'name'")
