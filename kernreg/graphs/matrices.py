@@ -150,7 +150,7 @@ def reconstruct_graph(
     """
     if measure not in MEASURES:
         raise ParameterError(f"measure={measure!r} is not accepted; give {' or '.join(map(repr, MEASURES))}")
-    S, T = _embedding(sources, "sources"), _embedding(targets, "targets")
+    S, T = check_embedding(sources, "sources"), check_embedding(targets, "targets")
     if S.shape != T.shape:
         raise DataError(f"sources has shape {S.shape} and targets {T.shape}; they embed the same nodes in one space")
     n = len(S)
@@ -182,7 +182,8 @@ def _nearest(distance: np.ndarray, k: int) -> np.ndarray:
     return np.sort(np.concatenate([below, equal]))
 
 
-def _embedding(array: Any, name: str) -> np.ndarray:
+def check_embedding(array: Any, name: str) -> np.ndarray:
+    """Return an embedding as a finite array of one row for each node."""
     E = np.asarray(array, dtype=np.float64)
     if E.ndim != 2:
         raise DataError(f"{name} has shape {E.shape}; an embedding is (n_nodes, n_components)")
