@@ -142,6 +142,16 @@ def test_tune_equals_python(run, iris, tmp_path):
         assert run("tune", str(path), "-t", "species", "-g", wrong).exit_code == 2
 
 
+@pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")
+def test_tune_without_a_grid_searches_widths_and_gamma(run, iris):
+    X, labels, path = iris
+    found = json.loads(succeed(run("tune", str(path), "-t", "species", "--json")))
+    expected = kr.tune("ls-svm", None, X, labels)
+    assert found["parameters"] == expected.best_params
+    assert list(found["parameters"]) == ["kernel__sigma", "gamma"]
+    assert found["combinations"] == len(expected.table)
+
+
 @pytest.mark.parametrize("wrong", ["gamma=1:2:inf", "gamma=1:inf:3", "gamma=1:2:nan", "gamma=1:2:2.5"])
 def test_a_range_without_end_is_refused(run, iris, wrong):
     refused = run("tune", str(iris[2]), "-t", "species", "-g", wrong)
