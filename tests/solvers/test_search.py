@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -321,9 +323,18 @@ def test_tune_tells_of_a_best_value_at_the_end_of_its_grid(blobs):
         tune(LSSVR(), {"kernel__sigma": [0.5, 1.0], "gamma": [0.01, 1.0]}, X, y)  # no inside, no end
 
 
-def test_steps_that_learn_from_targets_are_told(blobs):
+@pytest.mark.parametrize(
+    "step",
+    [
+        SelectKBest(k=2),
+        LinearDiscriminantAnalysis(),
+        ColumnTransformer([("some", SelectKBest(k=1), [0, 1])]),
+    ],
+)
+def test_steps_that_learn_from_targets_are_told(blobs, step):
     X, labels, _ = blobs
-    pipeline = make_pipeline(SelectKBest(k=2), LSSVC())
-    with pytest.warns(KernregWarning, match=r"'selectkbest' \(SelectKBest\) learns from targets") as heard:
+    name = type(step).__name__
+    pipeline = make_pipeline(step, LSSVC())
+    with pytest.warns(KernregWarning, match=rf"'{name.lower()}' \({name}\) learns from targets") as heard:
         tune(pipeline, {"gamma": [1.0, 2.0]}, X, labels)
     assert heard[0].filename == __file__

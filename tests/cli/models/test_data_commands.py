@@ -125,6 +125,7 @@ def test_evaluate_of_a_regression(run, tmp_path):
     assert "use 'ls-svr'" in refused.stderr
 
 
+@pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")
 def test_tune_equals_python(run, iris, tmp_path):
     X, labels, path = iris
     table, model = tmp_path / "table.csv", tmp_path / "best.kern"
