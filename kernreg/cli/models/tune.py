@@ -75,7 +75,8 @@ def _list(values: str) -> list[Any]:
     "grids",
     metavar="NAME=VALUES",
     multiple=True,
-    help="Values to try: kernel__sigma=0.5,1,2 or gamma=0.01:1000:30; may be given several times.",
+    help="Values to try: kernel__sigma=0.5,1,2 or gamma=0.01:1000:30; may be given several times. "
+    "Without it, widths of the kernel and gamma are searched.",
 )
 @output_option("The model file to write, fitted with the best parameters.")
 @click.option("--table", "every", type=click.Path(path_type=Path), help="A CSV file with every combination.")
@@ -102,7 +103,7 @@ def command(
 
     from kernreg.solvers.tuning import tune
 
-    grid: dict[str, Any] = {"gamma": "loo"} if not grids else {**parse_grid(grids)}
+    grid = parse_grid(grids) if grids else None
     check_output(output, [data, every], force)
     check_output(every, [data, output], force)
     estimator = make_predictor(solver, kernel)
