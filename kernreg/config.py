@@ -43,6 +43,8 @@ class Config:
         Whether long work shows a progress bar; None for only on a terminal.
     cache_dir : str or None
         Where compiled code and data are kept; None for the user's cache directory.
+    advice : bool
+        Whether fits warn of kernels that say nothing.
     """
 
     memory: int | float = _DEFAULT_MEMORY
@@ -50,6 +52,7 @@ class Config:
     engine: str = "local"
     progress: bool | None = None
     cache_dir: str | None = None
+    advice: bool = True
 
     def memory_budget(self) -> int:
         """The memory one computation may use now, in bytes.
@@ -84,6 +87,7 @@ class Settings(TypedDict, total=False):
     engine: str
     progress: bool | None
     cache_dir: str | os.PathLike[str] | None
+    advice: bool
 
 
 def get_config() -> Config:
@@ -112,6 +116,8 @@ def set_config(**changes: Unpack[Settings]) -> None:
         Whether long work shows a progress bar; None for only on a terminal.
     cache_dir : path or None
         Where compiled code and data are kept; None for the user's cache directory.
+    advice : bool
+        Whether fits warn of kernels that say nothing about their samples.
 
     Raises
     ------
@@ -231,6 +237,12 @@ def _engine(value: Any) -> str:
     raise ConfigError(f"engine={value!r} is not accepted; give the name of an engine, such as 'local'")
 
 
+def _advice(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise ConfigError(f"advice={value!r} is not accepted; give True or False")
+
+
 def _progress(value: Any) -> bool | None:
     if value is None or isinstance(value, bool):
         return value
@@ -250,6 +262,7 @@ _ACCEPT: dict[str, Callable[[Any], Any]] = {
     "threads": _threads,
     "engine": _engine,
     "progress": _progress,
+    "advice": _advice,
     "cache_dir": _cache_dir,
 }
 

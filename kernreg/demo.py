@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import kernreg as kr
+from kernreg.errors import KernregError
 
 OUTPUT = Path("demo_output")
 console = Console()
@@ -245,4 +246,8 @@ def agg() -> Any:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KernregError as error:  # a plugin that is not installed
+        console.print(f"Error: {error}", markup=False)
+        raise SystemExit(2) from None

@@ -31,6 +31,9 @@ and one warning tree::
     KernregWarning               [UserWarning]
     ├── PluginWarning                            a plugin works, but something about it deserves attention
     ├── ModelVersionWarning                      a model file was written with another version of what it needs
+    ├── GridEndWarning                           the best of a grid is at its end: what lies beyond may be better
+    ├── UninformativeKernelWarning               a kernel matrix that tells no samples apart, or all of them
+    ├── ApproximationWarning                     an approximation was taken that nobody asked for, since memory is short
     └── PerformanceWarning                       the result is right, but a faster way exists
 """
 
@@ -139,6 +142,18 @@ class PluginWarning(KernregWarning):
 
 class ModelVersionWarning(KernregWarning):
     """A model file was written with another version of what it needs."""
+
+
+class GridEndWarning(KernregWarning):
+    """The best value of a grid is at its end, and what lies beyond may be better."""
+
+
+class UninformativeKernelWarning(KernregWarning):
+    """The kernel matrix of the training samples is about a multiple of the identity, or about constant."""
+
+
+class ApproximationWarning(KernregWarning):
+    """An approximation was taken without being asked for, since what is exact does not fit the memory budget."""
 
 
 class PerformanceWarning(KernregWarning):

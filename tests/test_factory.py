@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernreg import available, config_context, make_ensembler, make_kernel, make_solver, register
+from kernreg import available, config_context, make_chain, make_ensembler, make_kernel, make_solver, register
 from kernreg.errors import ParameterError, PluginError, PluginExists, SpecError, UnknownPlugin
 from kernreg.factory import make_engine
 from kernreg.registry import Entry, get_registry, isolated
@@ -252,3 +252,26 @@ def test_a_name_that_is_registered_anew_has_the_new_engine():
 def test_engines_that_cannot_be_had_say_why(spec):
     with config_context(engine=spec), pytest.raises((UnknownPlugin, SpecError, ParameterError)):
         make_kernel("rbf").map_rows(np.eye(2), None, lambda rows, block: block)
+
+
+@pytest.mark.parametrize(
+    ("make", "word", "meant"),
+    [
+        (make_kernel, "gaussian", "rbf"),
+        (make_kernel, "Gaussian(sigma=2.0)", "rbf"),
+        (make_kernel, "sigmoid", "tanh"),
+        (make_kernel, "polynomial", "poly"),
+        (make_kernel, "squared-exponential", "rbf"),
+        (make_solver, "SVC", "ls-svm"),
+        (make_solver, "svr", "ls-svr"),
+        (make_solver, "ridge", "ls-svr"),
+        (make_solver, "kernel ridge", "ls-svr"),
+        (make_solver, "kernel-ridge", "ls-svr"),
+        (make_solver, "KernelPCA", "kpca"),
+        (make_solver, "Nystroem", "nystrom"),
+        (make_chain, "SVC", "ls-svm"),
+    ],
+)
+def test_words_of_others_are_understood(make, word, meant):
+    with pytest.raises((UnknownPlugin, SpecError), match=f"Did you mean '{meant}'"):
+        make(word)

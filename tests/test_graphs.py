@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse.linalg import svds
 from sklearn.metrics import f1_score
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -176,3 +177,94 @@ def test_classify_nodes_checks_its_input(communities):
         graphs.classify_nodes(graph, y, train_size=1)
     with pytest.raises(DataError, match="90 nodes and y 89 classes"):
         graphs.classify_nodes(graph, y[1:])
+
+
+class NetworkxGraph:
+    """What kernreg asks of a networkx graph."""
+
+    def __init__(self, edges, nodes, many=False):
+        self.nodes, self._edges, self._many = nodes, edges, many
+
+    def is_multigraph(self):
+        return self._many
+
+    def adjacency(self):
+        for node in self.nodes:
+            out = {b: data for a, b, data in self._edges if a == node}
+            yield node, {b: {0: data, 1: data} for b, data in out.items()} if self._many else out
+
+
+def test_a_networkx_graph_is_a_graph():
+    graph = NetworkxGraph([("a", "b", {}), ("c", "a", {"weight": 2.5})], ["a", "b", "c"])
+    A = np.array([[0, 1, 0], [0, 0, 0], [2.5, 0, 0]])
+    np.testing.assert_array_equal(graphs.check_graph(graph).toarray(), A)
+    np.testing.assert_array_equal(graphs.out_degrees(graph), [1, 0, 1])
+    twice = NetworkxGraph(graph._edges, graph.nodes, many=True)
+    np.testing.assert_array_equal(graphs.check_graph(twice).toarray(), 2 * A)
+    k = kr.make_kernel("adjacency", graph=graph)
+    np.testing.assert_array_equal(k([0, 1, 2]), kr.make_kernel("adjacency", graph=A)([0, 1, 2]))
+
+
+def test_a_real_graph_of_networkx_is_a_graph():
+    nx = pytest.importorskip("networkx")
+    graph = nx.DiGraph([("a", "b"), ("c", "a")])
+    np.testing.assert_array_equal(graphs.check_graph(graph).toarray(), nx.to_numpy_array(graph))
+
+
+def test_a_list_of_edges_is_no_graph():
+    with pytest.raises(ParameterError, match="graph_from_edges"):
+        kr.make_kernel("adjacency", graph=np.array([[0, 1], [1, 2], [2, 0]]))
+
+
+def test_split_edges_holds_out_edges_and_draws_pairs_without_one(communities):
+    graph, _ = communities
+    A = sp.csr_array(graph)
+    split = graphs.split_edges(A, 0.2, random_state=3)
+    m = len(split.labels) // 2
+    assert split.graph.nnz + m == A.nnz - np.count_nonzero(A.diagonal())
+    dense, left = A.toarray() != 0, split.graph.toarray() != 0
+    i, j = split.pairs.T
+    assert (dense[i, j] == split.labels).all()
+    assert not left[i, j].any()
+    assert (i != j).all()
+    assert len(np.unique(split.pairs, axis=0)) == 2 * m
+    again = graphs.split_edges(A, 0.2, random_state=3)
+    np.testing.assert_array_equal(again.pairs, split.pairs)
+    with pytest.raises(ParameterError, match=r"test_size=1\.5"):
+        graphs.split_edges(A, 1.5)
+    with pytest.raises(DataError, match="as many pairs without an edge"):
+        graphs.split_edges(np.ones((4, 4)))
+
+
+def test_embeddings_of_nodes_are_those_of_the_matrix_with_loops(communities):
+    graph, _ = communities
+    S, T = graphs.embed_nodes(graph, 90)
+    loops = np.maximum(sp.csr_array(graph).toarray(), np.eye(90))
+    np.testing.assert_allclose(S @ T.T, loops, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["cora", "citeseer"])
+def test_links_are_predicted_no_worse_than_by_plain_svds(data_directory, name):
+    if not (data_directory / f"{name}.npz").exists():
+        pytest.skip(f"the data folder has no {name}.npz")
+    data = kr.datasets.load(name)
+    graph = graphs.graph_from_edges(data.edges, len(data.target))
+
+    def plain(train, r=64):
+        U, s, Vt = svds(train, r, random_state=0)
+        return U * s, Vt.T
+
+    ours, other = (graphs.link_prediction(graph, embed, n_trials=2) for embed in (graphs.embed_nodes, plain))
+    assert (ours["auc"] > other["auc"]).all()
+    assert (ours["ap"] > other["ap"]).all()
+
+
+def test_decision_functions_of_ask_ls_are_embeddings_too(communities):
+    graph, y = communities
+
+    def embed(train):
+        model = AsKLSClassifier(kernel=adjacency(graph=train), gamma=0.5).fit(np.arange(90), y)
+        views = model.decision_views(np.arange(90))
+        return views["source"], views["target"]
+
+    assert graphs.link_prediction(graph, embed)["auc"][0] > 0.6

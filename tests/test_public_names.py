@@ -56,6 +56,7 @@ SOLVERS = {
     "KernelPCA",
     "KernelParameters",
     "KernelSVD",
+    "Display",
     "LSSVC",
     "LSSVR",
     "LabelInformation",

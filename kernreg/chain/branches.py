@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_is_fitted
 
-from kernreg.chain.passing import features_of, fit_step
+from kernreg.chain.passing import feature_names, features_of, fit_step
 from kernreg.chain.spec import steps_spec
 from kernreg.chain.steps import DECOMPOSER, PREDICTOR, TRANSFORMER, own_kernel, role_of, takes_kernel
 from kernreg.chain.views import left_out_views, views_of
@@ -125,6 +125,13 @@ class Parallel(_BaseComposition, BaseEstimator):
         if any(sparse.issparse(part) for part in parts):
             return sparse.hstack(parts).tocsr()
         return np.hstack(parts)
+
+    @available_if(_gives_features)
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the features, each after its branch: ``kpca__kernelpca0``."""
+        check_is_fitted(self, "branches_")
+        found = [(branch, feature_names([model], input_features)) for branch, model in self.branches_]
+        return np.array([f"{branch}__{name}" for branch, names in found for name in names], dtype=object)
 
     def _named(self, found: list[Views]) -> Views:
         views: Views = {}

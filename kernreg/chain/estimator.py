@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
+from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernreg.chain.branches import Parallel
-from kernreg.chain.passing import features_of, fit_steps
+from kernreg.chain.passing import feature_names, fit_steps, passed_on
 from kernreg.chain.spec import Composed, chain_spec, read_chain, read_steps
 from kernreg.chain.steps import (
     DECOMPOSER,
@@ -88,6 +89,7 @@ class Chain(_BaseComposition, KernelParameters):
     """
 
     default_kernel = None  # each step has its own
+    _sklearn_auto_wrap_output_keys = frozenset({"transform"})  # which set_output is about
 
     def __init__(self, steps: Any, kernel: Any = None, learn_from: str = "auto", cv: Any = 5):
         self.steps = steps
@@ -100,8 +102,7 @@ class Chain(_BaseComposition, KernelParameters):
         steps = self.steps
         if not isinstance(steps, list) or not all(isinstance(step, tuple) and len(step) == 2 for step in steps):
             raise ChainError(f"steps={steps!r}; give a list of (name, step), or use make_chain, which finds names")
-        names = [name for name, _ in steps]
-        taken = {"steps", "kernel", "learn_from", "cv"}
+        names, taken = [name for name, _ in steps], {"steps", "kernel", "learn_from", "cv"}
         for name in names:
             if not isinstance(name, str) or "__" in name or names.count(name) > 1 or name in taken:
                 raise ChainError(
@@ -162,14 +163,12 @@ class Chain(_BaseComposition, KernelParameters):
             Given to every step that takes weights.
         """
         self._check()
-        last_role = role_of(self.steps[-1][1])
-        ensembler = self.steps[-1] if last_role == ENSEMBLER else None
+        ensembler = self.steps[-1] if role_of(self.steps[-1][1]) == ENSEMBLER else None
         body = self.steps if ensembler is None else self.steps[:-1]
         with shared_matrices():
             self.steps_, known = fit_steps(body, self.kernel, X, y, sample_weight)
-            predictor = self.steps_[-1][1]
-            if hasattr(predictor, "classes_"):
-                self.classes_ = predictor.classes_
+            if hasattr(self.steps_[-1][1], "classes_"):
+                self.classes_ = self.steps_[-1][1].classes_
             if ensembler is not None:
                 X, y = (X, y) if known is None else (rows_of(X, known), np.asarray(y)[known])
                 self.steps_.append((ensembler[0], self._fit_ensembler(ensembler[1], X, y)))
@@ -219,25 +218,20 @@ class Chain(_BaseComposition, KernelParameters):
     def kernel_(self) -> Any:
         """The kernel of the last kernel learner or method."""
         check_is_fitted(self, "steps_")
-        found = [model.kernel_ for _, model in self.steps_ if hasattr(model, "kernel_")]
-        if not found:
-            raise AttributeError("no step of this chain has a kernel_")
-        return found[-1]
+        for _, model in reversed(self.steps_):
+            if hasattr(model, "kernel_"):
+                return model.kernel_
+        raise AttributeError("no step of this chain has a kernel_")
 
     @property
     def loo_views_(self) -> Views | None:
         """Exact leave-one-out views of the last predictor, the steps before it held fixed; None where it has none."""
         check_is_fitted(self, "steps_")
-        predictor = self.steps_[-1][1]
-        if role_of(predictor) != ENSEMBLER:
-            return left_out_views(predictor)
-        return None  # merged values of the samples the ensembler was fitted to would be too good
+        # Merged values of the samples the ensembler was fitted to would be too good.
+        return None if self._merging() else left_out_views(self.steps_[-1][1])
 
     def _through(self, X: Any, upto: int) -> Any:
-        for _, model in self.steps_[:upto]:
-            if role_of(model) in (DECOMPOSER, TRANSFORMER):
-                X = features_of(model, X)
-        return X
+        return passed_on([model for _, model in self.steps_[:upto]], X)
 
     def _views(self, X: Any, upto: int) -> Views:
         return views_of(self.steps_[upto - 1][1], self._through(X, upto - 1))
@@ -284,7 +278,20 @@ class Chain(_BaseComposition, KernelParameters):
     def transform(self, X: Any) -> Any:
         """Return what comes out of the last step."""
         check_is_fitted(self, "steps_")
-        return self._through(X, len(self.steps_))
+        return _wrap_data_with_container("transform", self._through(X, len(self.steps_)), X, self)
+
+    @_ends_in(DECOMPOSER, TRANSFORMER)
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the features that come out of the last step."""
+        check_is_fitted(self, "steps_")
+        given = getattr(self, "feature_names_in_", None) if input_features is None else input_features
+        return feature_names([model for _, model in self.steps_], given)
+
+    def set_output(self, *, transform: str | None = None) -> Chain:
+        """Say in what `transform` returns features: ``"default"`` (an array), ``"pandas"`` or ``"polars"``."""
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}
+        return self
 
     @_ends_in(DECOMPOSER, TRANSFORMER)
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -318,11 +325,8 @@ class Chain(_BaseComposition, KernelParameters):
         tags = super().__sklearn_tags__()
         steps = [step for _, step in self.steps if hasattr(step, "__sklearn_tags__")]
         if steps:
-            first = get_tags(steps[0])
-            tags.input_tags.sparse, tags.input_tags.positive_only = (
-                first.input_tags.sparse,
-                first.input_tags.positive_only,
-            )
+            first = get_tags(steps[0]).input_tags
+            tags.input_tags.sparse, tags.input_tags.positive_only = first.sparse, first.positive_only
         predictors = [step for step in steps if is_classifier(step) or is_regressor(step)]
         if predictors:
             last = get_tags(predictors[-1])
@@ -336,10 +340,8 @@ class Chain(_BaseComposition, KernelParameters):
     def _sk_visual_block_(self) -> Any:
         from sklearn.utils._repr_html.estimator import _VisualBlock
 
-        names = [f"{name}: {type(step).__name__}" for name, step in self.steps]
-        details = [str(step) for _, step in self.steps]
-        steps = [step for _, step in self.steps]
-        return _VisualBlock("serial", steps, names=names, name_details=details, dash_wrapped=False)
+        steps, names = [step for _, step in self.steps], [f"{name}: {type(step).__name__}" for name, step in self.steps]
+        return _VisualBlock("serial", steps, names=names, name_details=[*map(str, steps)], dash_wrapped=False)
 
 
 _COMPOSED: Composed = {

@@ -10,6 +10,7 @@ from kernreg.chain.estimator import Chain
 from kernreg.errors import ChainError, UnknownPlugin
 from kernreg.factory import make_ensembler, make_solver
 from kernreg.registry import entry_of, get_registry, parse_spec
+from kernreg.registry.messages import close_matches, synonym
 
 
 def make_chain(*steps: Any, kernel: Any = None, learn_from: str = "auto", cv: Any = 5) -> Chain:
@@ -108,8 +109,10 @@ def _from_spec(spec: str, params: dict[str, Any]) -> Any:
         return make_solver(spec, **params)
     if name in get_registry("ensembler"):
         return make_ensembler(spec, **params)
-    known = ", ".join([*get_registry("solver").names(), *get_registry("ensembler").names()])
-    raise UnknownPlugin(f"there is no solver or ensembler {name!r}; there are {known}")
+    known = [*get_registry("solver").names(), *get_registry("ensembler").names()]
+    meant = [*synonym(name, "solver", known), *close_matches(name, known)][:1]
+    advice = f" Did you mean {meant[0]!r}?" if meant else ""
+    raise UnknownPlugin(f"there is no solver or ensembler {name!r}.{advice} There are {', '.join(known)}")
 
 
 def _name_of(cls: type) -> str:

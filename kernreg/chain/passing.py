@@ -81,6 +81,23 @@ def features_of(model: Any, X: Any) -> Any:
     return np.hstack([np.asarray(found), np.asarray(model.transform_right(X))])
 
 
+def passed_on(models: list[Any], X: Any) -> Any:
+    """Return what fitted steps one after the other make of samples."""
+    for model in models:
+        if role_of(model) in (DECOMPOSER, TRANSFORMER):
+            X = features_of(model, X)
+    return X
+
+
+def feature_names(models: list[Any], names: Any) -> Any:
+    """Return the names of what comes out of `features_of` of the steps, given those of the samples."""
+    for model in models:
+        if role_of(model) in (DECOMPOSER, TRANSFORMER):
+            both = hasattr(model, "transform_right") and _one_sample_set(model)
+            names = model.get_feature_names_out(names, **({"side": "both"} if both else {}))
+    return np.asarray(names, dtype=object)
+
+
 def _one_sample_set(model: Any) -> bool:
     """Return whether left and right samples are the same, also after a trip through a file."""
     left, right = getattr(model, "X_fit_", None), getattr(model, "Z_fit_", None)

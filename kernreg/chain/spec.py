@@ -6,7 +6,7 @@
 
 Only parameters that differ from their defaults are written. What neither JSON nor TOML has is written as a dict with
 one key that begins with ``$``. Reading finds classes as model files do: registered plugins, and estimators of
-scikit-learn.
+scikit-learn, these also by their class name alone: ``{"name": "scale", "sklearn": "StandardScaler"}``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import numpy as np
 from kernreg.errors import ModelFileError, SpecError
 from kernreg.factory import make_kernel
 from kernreg.kernels import Kernel
-from kernreg.registry.naming import Requirement, find, requirement_of
+from kernreg.registry import get_registry
+from kernreg.registry.naming import Requirement, find, requirement_of, sklearn_module
 
 SCHEMA = 1
 _KEY = "kernreg_chain"
@@ -103,6 +104,8 @@ def _read_object(step: Mapping[str, Any], composed: Composed) -> Any:
         if kind in step:
             _refuse_others(step, {"name", kind}, where)
             return read(step[kind])
+    if "sklearn" in step:
+        step = {("scikit-learn" if key == "sklearn" else key): value for key, value in step.items()}
     kinds = [kind for kind in ("solver", "ensembler", "scikit-learn", "kernreg") if kind in step]
     if len(kinds) != 1:
         raise SpecError(
@@ -111,6 +114,10 @@ def _read_object(step: Mapping[str, Any], composed: Composed) -> Any:
         )
     (kind,) = kinds
     _refuse_others(step, {"name", kind, "params"}, where)
+    if kind in ("solver", "scikit-learn") and ":" not in str(step[kind]) and step[kind] not in get_registry("solver"):
+        public = sklearn_module(str(step[kind]))
+        if public is not None:
+            kind, step = "scikit-learn", {**step, "scikit-learn": f"{public}:{step[kind]}"}
     distribution, _, name = str(step[kind]).rpartition(":") if kind in ("solver", "ensembler") else ("", "", step[kind])
     try:
         provider = kind if kind in ("scikit-learn", "kernreg") else distribution or None

@@ -2,6 +2,8 @@
 
     app.py           the group: which commands exist (imported only when called), errors, exit codes
     options.py       options that several commands share
+    tables.py        columns of a table, and the cleaning that goes into the model
+    files.py         files to write, which never destroy others
     output.py        where text goes
     models/          commands that work on data and models: fit, predict, evaluate, tune …
     installation/    commands about what is installed: list, info, doctor, check …

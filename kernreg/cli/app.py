@@ -38,7 +38,7 @@ COMMANDS = {
 
 
 class Refusal(click.ClickException):
-    """A kernreg error, told to the user in one message without a traceback."""
+    """An error that the user can do something about, told in one message without a traceback."""
 
     exit_code = 2
 
@@ -76,11 +76,16 @@ class LazyGroup(click.Group):
                 formatter.write_dl(list(plugins.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; an error that kernreg raised on purpose needs no traceback."""
+        """Run a command; what is wrong with data, files or settings is told without a traceback."""
         try:
             return super().invoke(ctx)
-        except KernregError as error:
-            raise Refusal(str(error)) from error
+        except BrokenPipeError:  # who reads the output has had enough; click knows
+            raise
+        except OSError as error:
+            where = "" if error.filename is None else f"{error.filename}: "
+            raise Refusal(f"{where}{error.strerror or error}") from error
+        except (KernregError, ValueError, ImportError, MemoryError) as error:
+            raise Refusal(str(error) or type(error).__name__) from error
 
 
 def plugin_commands() -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,23 +20,10 @@ from kernreg.errors import DataError, ParameterError
 data_argument = click.argument("data", type=click.Path(path_type=Path))
 kernel_option = click.option("--kernel", "-k", metavar="SPEC", help="A kernel, for example 'rbf(sigma=2.0)'.")
 seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Of whatever is random.")
+solver_option = click.option(
+    "--solver", "-s", metavar="SPEC", help="A solver [default: ls-svm(gamma='loo'), or ls-svr for real numbers]."
+)
 target_option = click.option("--target", "-t", metavar="COLUMN", help="The column that holds classes or values.")
-
-
-def output_option(what: str, required: bool = False) -> Callable[[Any], Any]:
-    """The file to write."""
-    return click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=True), required=required, help=what)
-
-
-def read_labelled(path: Path, target: str | None) -> tuple[Any, np.ndarray, list[str] | None]:
-    """Return features, targets and names of the features; formats that hold targets need none named."""
-    from kernreg.io import read_samples
-
-    samples = read_samples(path, target=target)
-    if samples.y is None:
-        known = "" if samples.names is None else f": {', '.join(samples.names)}"
-        raise DataError(f"which column of {path} is to be predicted? Name it with --target{known}")
-    return samples.X, samples.y, samples.names
 
 
 def task_of(y: np.ndarray) -> str:
@@ -46,6 +33,11 @@ def task_of(y: np.ndarray) -> str:
     values = np.unique(y)
     whole = bool(np.all(values == np.round(values)))
     return "classification" if whole and len(values) <= max(20, len(y) // 50) and len(values) < len(y) else "regression"
+
+
+def default_solver(y: np.ndarray) -> str:
+    """Return the spec of the solver for targets where none is named."""
+    return "ls-svm(gamma='loo')" if task_of(y) == "classification" else "ls-svr(gamma='loo')"
 
 
 def make_predictor(spec: str, kernel: str | None) -> Any:
@@ -113,7 +105,8 @@ def write_table(header: Sequence[str], rows: Iterable[Sequence[Any]], path: Path
 
 
 def report_score(model: Any) -> dict[str, Any]:
-    """Return what a fitted solver says of itself: leave-one-out score, γ, what ran."""
+    """Return what a fitted solver, alone or at the end of a chain, says of itself: leave-one-out score, γ, what ran."""
+    model = model.steps_[-1][1] if hasattr(model, "steps_") else model
     found: dict[str, Any] = {}
     if hasattr(model, "gamma_"):
         found["gamma"] = float(model.gamma_)

@@ -1,6 +1,7 @@
 """What every room uses and no room owns. Imports nothing of kernreg but `kernreg.config` and `kernreg.errors`.
 
 atomic.py    replace a file whole or not at all
+display.py   records as short text and as tables in notebooks
 progress.py  progress bars: on a terminal only, or as the configuration says
 sizes.py     numbers of bytes for people
 """

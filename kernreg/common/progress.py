@@ -3,24 +3,47 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from kernreg.config import get_config
 
+_drawn: ContextVar[bool] = ContextVar("drawn", default=False)  # whether a bar is there already: it goes first
+
 
 @contextmanager
-def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that is told how much of the total is done."""
-    if not get_config().show_progress():
+def progress(label: str, total: int | None, *, worthwhile: bool = True) -> Iterator[Callable[[int], None]]:
+    """Yield a function that is told how much of the total is done; inside another bar there is nothing to see."""
+    if not worthwhile or _drawn.get() or not get_config().show_progress():
         yield lambda done: None
         return
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=total)
-        yield lambda done: bar.update(task, completed=done)
+    token = _drawn.set(True)
+    try:
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(label, total=total)
+            yield lambda done: bar.update(task, completed=done)
+    finally:
+        _drawn.reset(token)
+
+
+@contextmanager
+def row_progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Yield a function that is told, by any thread, how many more rows of a pass are done."""
+    lock, done = threading.Lock(), 0
+    with progress(label, total) as show:
+
+        def watch(count: int) -> None:
+            nonlocal done
+            with lock:
+                done += count
+                show(done)
+
+        yield watch
 
 
 @contextmanager

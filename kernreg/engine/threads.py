@@ -94,38 +94,44 @@ def run_tasks(task: Callable[[int], None], count: int) -> None:
 
 
 class _BlasLimit:
-    """BLAS at one thread while any call is inside; the previous number comes back when the last one leaves."""
+    """BLAS at no more threads than the strictest call inside allows; the last one that leaves restores the rest."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._depth = 0
-        self._controller: Any = None
-        self._limit: Any = None
+        self._limits: list[int] = []  # of the calls inside
+        self._libraries: list[Any] | None = None
+        self._before: list[int] = []  # threads of each library, before the first call entered
 
-    def enter(self) -> None:
+    def enter(self, limit: int) -> None:
         with self._lock:
-            if self._depth == 0:
-                if self._controller is None:
-                    from threadpoolctl import ThreadpoolController
+            if self._libraries is None:
+                from scipy.linalg import blas  # noqa: F401  SciPy has a BLAS of its own, loaded by now like NumPy's
+                from threadpoolctl import ThreadpoolController
 
-                    # The libraries are looked up once: numpy's and scipy's are loaded by now.
-                    self._controller = ThreadpoolController()
-                self._limit = self._controller.limit(limits=1, user_api="blas")
-            self._depth += 1
+                # Looked up once: that takes milliseconds.
+                libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+                self._libraries = [library for library in libraries if library.num_threads is not None]
+            if not self._limits:
+                self._before = [library.num_threads for library in self._libraries]
+            self._change(lambda: self._limits.append(limit))
 
-    def leave(self) -> None:
+    def leave(self, limit: int) -> None:
         with self._lock:
-            self._depth -= 1
-            if self._depth == 0:
-                self._limit.restore_original_limits()
-                self._limit = None
+            self._change(lambda: self._limits.remove(limit))
+
+    def _change(self, change: Callable[[], None]) -> None:
+        before = min(self._limits, default=None)
+        change()
+        after = min(self._limits, default=None)
+        if after != before:
+            for library, threads in zip(self._libraries or (), self._before, strict=True):
+                library.set_num_threads(threads if after is None else min(after, threads))
 
     def after_fork_in_child(self) -> None:
-        limit, controller = self._limit, self._controller
-        self.__init__()  # type: ignore[misc]  # a forked child starts over: no other thread of the parent lives here
-        self._controller = controller
-        if limit is not None:
-            limit.restore_original_limits()
+        # A forked child starts over: no other thread of the parent lives here.
+        self._lock = threading.Lock()
+        if self._limits:
+            self._change(self._limits.clear)
 
 
 _blas = _BlasLimit()
@@ -136,11 +142,27 @@ if hasattr(os, "register_at_fork"):
 @contextmanager
 def single_threaded_blas(needed: bool = True) -> Iterator[None]:
     """Hold BLAS to one thread, if it is used at all: its own threads under ours cost up to ten times the work."""
-    if not needed:
+    with _held_to(1 if needed else None):
+        yield
+
+
+@contextmanager
+def configured_blas() -> Iterator[None]:
+    """Hold BLAS to the configuration's number of threads, where it has one; also a decorator, ``@configured_blas()``.
+
+    The gate of every function of `kernreg.linalg` that calls LAPACK. Entering again inside costs next to nothing.
+    """
+    with _held_to(get_config().threads):
+        yield
+
+
+@contextmanager
+def _held_to(limit: int | None) -> Iterator[None]:
+    if limit is None:
         yield
         return
-    _blas.enter()
+    _blas.enter(limit)
     try:
         yield
     finally:
-        _blas.leave()
+        _blas.leave(limit)

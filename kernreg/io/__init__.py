@@ -11,6 +11,6 @@ What cannot be read is refused with file, line and column. Nothing is filled in,
 May import: the layers below it in docs/architecture.md.
 """
 
-from kernreg.io.samples import FORMATS, Samples, read_samples
+from kernreg.io.samples import FORMATS, Samples, format_of, read_samples
 
-__all__ = ["FORMATS", "Samples", "read_samples"]
+__all__ = ["FORMATS", "Samples", "format_of", "read_samples"]

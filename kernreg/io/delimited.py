@@ -6,10 +6,11 @@ import csv
 import gzip
 import math
 import re
+import sys
 from array import array
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,6 +22,8 @@ _DELIMITERS = ",;\t|"
 _QUOTED = re.compile(r'"[^"]*"')
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 _LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
+#: Words for a number that is missing, where that is accepted.
+MISSING = frozenset(("", "?", "na", "n/a", "nan", "null", "none"))
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]+,[0-9]+\s*")
 
 
@@ -48,10 +51,12 @@ def _undecodable(path: Path) -> str:
     return ""
 
 
-def read_delimited(
-    path: Path, target: str | None, columns: list[str] | None
-) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
-    """Return features, targets and names of a delimited file; the delimiter is the one the line of names uses most."""
+@contextmanager
+def open_table(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, list[str]]]]]:
+    """Open a delimited file: the names of its columns, and its rows with their line numbers.
+
+    The delimiter is the one the line of names uses most.
+    """
     with open_text(path) as file:
         first = file.readline()
         if not first.strip():
@@ -59,30 +64,81 @@ def read_delimited(
         delimiter = max(_DELIMITERS, key=_QUOTED.sub("", first).count)
         header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter))]
         _check_header(path, header)
+        yield header, _rows(path, csv.reader(file, delimiter=delimiter, strict=True), len(header))
+
+
+def _rows(path: Path, reader: Any, width: int) -> Iterator[tuple[int, list[str]]]:
+    try:
+        for row in reader:
+            line = reader.line_num + 1
+            if not row or (len(row) == 1 and not row[0].strip()):
+                continue
+            if len(row) != width:
+                raise DataError(f"{path}, line {line}: {len(row)} values, and the first line names {width} columns")
+            yield line, row
+    except csv.Error as error:
+        raise DataError(f"{path}, line {reader.line_num + 1}: {error}") from error
+
+
+def read_delimited(
+    path: Path, target: str | None, columns: list[str] | None, text: Sequence[str] | str | None = None
+) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
+    """Return features, targets and names of a delimited file.
+
+    With `text` (names of columns, or ``"auto"``) features may be text, in an array of objects, and numbers missing.
+    """
+    if text == "auto":
+        with suppress(DataError):  # a column of text or a gap; if the file is at fault, that is told below
+            return read_delimited(path, target, columns)
+    goals: list[str] = []
+    with open_table(path) as (header, rows):
         chosen = _features(path, header, target, columns)
+        names = [header[column] for column in chosen]
         goal = None if target is None else _position(path, header, target, "target")
-        numbers = array("d")  # eight bytes each, where a list of numbers takes thirty
-        goals: list[str] = []
-        reader = csv.reader(file, delimiter=delimiter, strict=True)
-        try:
-            for row in reader:
-                line = reader.line_num + 1
-                if not row or (len(row) == 1 and not row[0].strip()):
-                    continue
-                if len(row) != len(header):
-                    raise DataError(
-                        f"{path}, line {line}: {len(row)} values, and the first line names {len(header)} columns"
-                    )
-                for column in chosen:
-                    numbers.append(_number(path, line, header[column], row[column]))
+
+        def cells() -> Iterator[tuple[int, list[str]]]:
+            for line, row in rows:
                 if goal is not None:
                     if not row[goal].strip():
                         raise DataError(f"{path}, line {line}, column {target!r}: the target is missing")
                     goals.append(row[goal].strip())
-        except csv.Error as error:
-            raise DataError(f"{path}, line {reader.line_num + 1}: {error}") from error
-    X = np.array(numbers, dtype=np.float64).reshape(-1, len(chosen))
-    return X, None if goal is None else as_targets(goals), [header[column] for column in chosen]
+                yield line, [row[column] for column in chosen]
+
+        X = _numbers(path, names, cells()) if text is None else _mixed(path, names, cells(), text)
+    return X, None if goal is None else as_targets(goals), names
+
+
+def _numbers(path: Path, names: list[str], cells: Iterator[tuple[int, list[str]]]) -> np.ndarray:
+    numbers = array("d")  # eight bytes each, where a list of numbers takes thirty
+    for line, row in cells:
+        for name, value in zip(names, row, strict=True):
+            numbers.append(_number(path, line, name, value))
+    return np.array(numbers, dtype=np.float64).reshape(-1, len(names))
+
+
+def _mixed(
+    path: Path, names: list[str], cells: Iterator[tuple[int, list[str]]], text: Sequence[str] | str
+) -> np.ndarray:
+    """Return numbers, NaN where one is missing; beside columns of text both are objects."""
+    lines, rows = [], []
+    for line, row in cells:
+        lines.append(line)
+        rows.append([sys.intern(value.strip()) for value in row])  # categories come again and again
+    found: list[Any] = []
+    for name, column in zip(names, zip(*rows, strict=True), strict=False):
+        if (
+            name in text
+            if text != "auto"
+            else not all(value.casefold() in MISSING or _is_number(value) for value in column)
+        ):
+            found.append(np.array(column, dtype=object))
+        else:
+            places = zip(lines, column, strict=True)
+            values = [math.nan if v.casefold() in MISSING else _number(path, line, name, v) for line, v in places]
+            found.append(np.array(values))
+    if any(column.dtype == object for column in found):
+        return np.column_stack([column.astype(object) for column in found])
+    return np.column_stack(found) if found else np.empty((0, len(names)))
 
 
 def to_number(text: str) -> float:

@@ -24,6 +24,7 @@ class Samples:
     Attributes
     ----------
     X : ndarray or CSR of shape (n, d)
+        Of objects where text was asked for and there is some.
     y : ndarray of shape (n,) or None
         The targets, where one was named or the format has them: text, whole numbers or real ones, as in the file.
     names : list of str or None
@@ -54,6 +55,7 @@ def read_samples(
     format: str | None = None,
     *,
     n_features: int | None = None,
+    text: Sequence[str] | str | None = None,
 ) -> Samples:
     """Return the samples in a file.
 
@@ -71,6 +73,9 @@ def read_samples(
     n_features : int, optional
         How many features there are, for svmlight files, whose last ones may be zero throughout: those of the model
         that the samples are for.
+    text : sequence of str or "auto", optional
+        Columns of delimited text that hold categories; ``"auto"`` takes those that do not hold numbers. X is then an
+        array of objects, and numbers that are missing are NaN. By default both are refused.
 
     Returns
     -------
@@ -91,8 +96,8 @@ def read_samples(
     ([[1.5, 60.0], [1.7, 70.0]], ['ann', 'bob'], ['height', 'weight'])
     """
     path = Path(path)
-    kind = _format(path, format)
-    more = {"n_features": n_features} if kind == "svmlight" else {}
+    kind = format_of(path, format)
+    more: dict[str, Any] = {"n_features": n_features} if kind == "svmlight" else {"text": text} if kind == "csv" else {}
     try:
         X, y, names = FORMATS[kind][1](path, target, None if columns is None else list(columns), **more)
     except FileNotFoundError as error:
@@ -106,7 +111,8 @@ def read_samples(
     return Samples(X, y, names)
 
 
-def _format(path: Path, given: str | None) -> str:
+def format_of(path: Path, given: str | None = None) -> str:
+    """Return the name of the format of a file: the one given, or the one its suffix says."""
     if given is not None:
         if given not in FORMATS:
             raise DataError(f"there is no format {given!r}; there are {', '.join(FORMATS)}")

@@ -7,6 +7,7 @@
     family.py       KernelFamily: a kernel without its parameters
     function.py     kernels made of one function; bound row-normalised kernels
     decorator.py    `kernel`, the decorator that makes a family of a function
+    widths.py       parameters that are a scale of their statistic: numbers, or words that samples resolve
     builtin.py      linear, rbf, laplacian, poly, tanh, tl1, sne, t, cauchy, matern, …
     indexed.py      kernels of sample indices: precomputed, adjacency
     combinations/   kernels made of kernels: sums, products, powers, transposes, symmetrised, centred, learned
@@ -25,6 +26,7 @@ from kernreg.kernels.domains import (
     Parameter,
     boolean,
     choice,
+    graph,
     integer,
     interval,
     matrix,
@@ -33,6 +35,7 @@ from kernreg.kernels.domains import (
     real,
 )
 from kernreg.kernels.family import KernelFamily
+from kernreg.kernels.widths import width
 
 __all__ = [
     "Domain",
@@ -43,6 +46,7 @@ __all__ = [
     "centered",
     "choice",
     "compose",
+    "graph",
     "integer",
     "interval",
     "kernel",
@@ -52,4 +56,5 @@ __all__ = [
     "real",
     "spectrum",
     "symmetrize",
+    "width",
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from kernreg.common.display import html_table
 from kernreg.config import get_config
 from kernreg.engine.arrays import check_out, result_dtype
 from kernreg.engine.local import row_blocks
@@ -66,7 +67,8 @@ class Kernel:
     @property
     def definite(self) -> bool | None:
         """True: positive semi-definite; False: known not to be; None: not known."""
-        return self._family.definite
+        declared = self._family.definite
+        return declared(**self._values) if callable(declared) else declared
 
     @property
     def normalize(self) -> str | None:
@@ -271,6 +273,9 @@ class Kernel:
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value_repr(value)}" for name, value in self._values.items())
         return f"{self.name}({shown})"
+
+    def _repr_html_(self) -> str:
+        return html_table(self.name, {**self._values, "symmetric": self.symmetric})
 
     def __reduce__(self) -> Any:
         return _rebuild, (self._family, self._values)

@@ -1,6 +1,7 @@
 """The built-in kernels: one function each, whose docstring is its formula.
 
-They are registered through kernreg's own entry points, as a third party's are. Squared distances are divided by sigma
+A width (``sigma``, ``rho``) is a number, or a word that the training samples give a number to (widths.py). They are
+registered through kernreg's own entry points, as a third party's are. Squared distances are divided by sigma
 twice: the square of a small sigma underflows, and 0 / 0 would stand on the diagonal.
 """
 
@@ -9,7 +10,8 @@ from __future__ import annotations
 from kernreg.engine.program import Split
 from kernreg.jit import exp, expm1, log, pow, sqrt, tanh
 from kernreg.kernels.decorator import kernel
-from kernreg.kernels.domains import choice, integer, nonnegative, positive, real
+from kernreg.kernels.domains import Domain, choice, nonnegative, positive, real
+from kernreg.kernels.widths import width
 
 
 @kernel(of="dot", symmetric=True, definite=True)
@@ -18,9 +20,25 @@ def linear(dot):
     return dot
 
 
-@kernel(of="dot", symmetric=True, definite=True, parameters={"degree": integer(1), "c": nonnegative})
+def _whole_or_real(degree):
+    return int(degree) if positive.check(degree) == int(degree) else float(degree)
+
+
+_degree = Domain("an integer >= 1, or any number > 0 where no ⟨x, y⟩ + c is negative", _whole_or_real)
+
+
+@kernel(
+    of="dot",
+    symmetric=True,
+    definite=lambda degree, c: True if isinstance(degree, int) else None,
+    parameters={"degree": _degree, "c": nonnegative},
+)
 def poly(dot, degree=3, c=1.0):
-    """(⟨x, y⟩ + c)^degree."""
+    """(⟨x, y⟩ + c)^degree.
+
+    Positive definite for integers. A degree that is no integer is for samples with ⟨x, y⟩ + c ≥ 0, such as non-negative
+    ones: elsewhere the power is not a number, and solvers say for which samples.
+    """
     return pow(dot + c, degree)
 
 
@@ -46,20 +64,20 @@ def _gauss_excess(dot, sigma):
 _gauss = Split(_log_gauss, _log_gauss, _gauss_excess)
 
 
-@kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": positive}, split=_gauss)
-def rbf(d2, sigma=1.0):
+@kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": width}, split=_gauss)
+def rbf(d2, sigma="scale"):
     """exp(-|x - y|² / sigma²)."""
     return exp(-d2 / sigma / sigma)
 
 
-@kernel(of="l1", symmetric=True, definite=True, parameters={"sigma": positive})
-def laplacian(l1, sigma=1.0):
+@kernel(of="l1", symmetric=True, definite=True, parameters={"sigma": width})
+def laplacian(l1, sigma="scale"):
     """exp(-|x - y|₁ / sigma)."""
     return exp(-l1 / sigma)
 
 
-@kernel(of="l1", symmetric=True, definite=None, parameters={"rho": positive})
-def tl1(l1, rho=1.0):
+@kernel(of="l1", symmetric=True, definite=None, parameters={"rho": width})
+def tl1(l1, rho="4*scale"):
     """max(rho - |x - y|₁, 0).
 
     Indefinite in more than one dimension; rho = 0.7 times the number of features is the usual choice. Huang, Suykens,
@@ -68,8 +86,8 @@ def tl1(l1, rho=1.0):
     return max(rho - l1, 0.0)
 
 
-@kernel(of="sqeuclidean", normalize="rows", log=True, definite=None, parameters={"sigma": positive}, split=_gauss)
-def sne(d2, sigma=1.0):
+@kernel(of="sqeuclidean", normalize="rows", log=True, definite=None, parameters={"sigma": width}, split=_gauss)
+def sne(d2, sigma="scale"):
     """exp(-|x - y|² / sigma²) / Σ_z exp(-|x - z|² / sigma²), z over the reference set.
 
     Asymmetric: the conditional probability of stochastic neighbour embedding. He, He, Shi, Huang & Suykens, Learning
@@ -78,8 +96,8 @@ def sne(d2, sigma=1.0):
     return -d2 / sigma / sigma
 
 
-@kernel(of="sqeuclidean", normalize="rows", definite=None, parameters={"sigma": positive})
-def t(d2, sigma=1.0):
+@kernel(of="sqeuclidean", normalize="rows", definite=None, parameters={"sigma": width})
+def t(d2, sigma="scale"):
     """(1 + |x - y|² / sigma²)⁻¹ / Σ_z (1 + |x - z|² / sigma²)⁻¹, z over the reference set.
 
     Asymmetric; sigma = 1 is the T kernel of He et al., Learning with asymmetric kernels, TPAMI 45 (2023).
@@ -87,14 +105,14 @@ def t(d2, sigma=1.0):
     return 1.0 / (1.0 + d2 / sigma / sigma)
 
 
-@kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": positive})
-def cauchy(d2, sigma=1.0):
+@kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": width})
+def cauchy(d2, sigma="scale"):
     """1 / (1 + |x - y|² / sigma²)."""
     return 1.0 / (1.0 + d2 / sigma / sigma)
 
 
-@kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": positive, "nu": choice(0.5, 1.5, 2.5)})
-def matern(d2, sigma=1.0, nu=1.5):
+@kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": width, "nu": choice(0.5, 1.5, 2.5)})
+def matern(d2, sigma="scale", nu=1.5):
     """exp(-s), (1 + s) exp(-s) or (1 + s + s²/3) exp(-s), s = sqrt(2 nu) |x - y| / sigma, for nu = 0.5, 1.5, 2.5."""
     s = min(sqrt(2.0 * nu * d2) / sigma, 1000.0)  # exp(-1000) is zero, and zero times infinity would not be
     linear_part = 0.0 if nu < 1.0 else s
@@ -102,8 +120,8 @@ def matern(d2, sigma=1.0, nu=1.5):
     return (1.0 + linear_part + square_part) * exp(-s)
 
 
-@kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": positive, "alpha": positive})
-def rational_quadratic(d2, sigma=1.0, alpha=1.0):
+@kernel(of="sqeuclidean", symmetric=True, definite=True, parameters={"sigma": width, "alpha": positive})
+def rational_quadratic(d2, sigma="scale", alpha=1.0):
     """(1 + |x - y|² / (2 alpha sigma²))^(-alpha)."""
     return pow(1.0 + d2 / (2.0 * alpha) / sigma / sigma, -alpha)
 
@@ -113,8 +131,8 @@ def _chi2_term(x, y):
     return (x - y) * (x - y) / (total if total > 0.0 else 1.0)
 
 
-@kernel(of=_chi2_term, symmetric=True, definite=True, inputs="nonnegative", parameters={"sigma": positive})
-def chi2(distance, sigma=1.0):
+@kernel(of=_chi2_term, symmetric=True, definite=True, inputs="nonnegative", parameters={"sigma": width})
+def chi2(distance, sigma="scale"):
     """exp(-Σ_d (x_d - y_d)² / (x_d + y_d) / sigma), for non-negative features."""
     return exp(-distance / sigma)
 

@@ -16,6 +16,7 @@ from kernreg.errors import ParameterError
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, boolean, integer, real
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.function import FunctionKernel
+from kernreg.kernels.widths import width
 
 _NAME = re.compile(r"[^\W\d_][\w.-]*")
 INPUTS = ("real", "nonnegative", "distribution", "gaussian", "index")
@@ -27,7 +28,7 @@ class Declaration:
 
     of: str | Callable[..., Any]
     symmetric: bool
-    definite: bool | None
+    definite: bool | Callable[..., bool | None] | None
     normalize: str | None
     log: bool
     parameters: Mapping[str, Domain]
@@ -88,7 +89,7 @@ def kernel(
     *,
     of: str | Callable[..., Any],
     symmetric: bool = False,
-    definite: bool | None = None,
+    definite: bool | Callable[..., bool | None] | None = None,
     normalize: str | None = None,
     log: bool = False,
     parameters: Mapping[str, Domain] | None = None,
@@ -107,8 +108,8 @@ def kernel(
         sum over features of ``of(x_d, z_d)``, the two rows, or two arrays of rows (called as plain Python).
     symmetric : bool
         k(x, z) = k(z, x) holds. Only then is half of k(X) mirrored.
-    definite : bool or None
-        Whether every k(X) is positive semi-definite; None when not known.
+    definite : bool, None or callable
+        Whether every k(X) is positive semi-definite; None when not known. Or a function of the parameters that says so.
     normalize : {"rows"}, optional
         Divide each row by its sum over the reference set. A kernel of a distance gets a parameter ``self_term``:
         whether identical samples count, or are taken as infinitely far apart.
@@ -116,7 +117,8 @@ def kernel(
         With ``normalize``: the function returns the logarithm of the weight, which is exponentiated safely.
     parameters : mapping of name to domain, optional
         What values each parameter accepts (`kernreg.kernels.positive`, `integer(1)`, …). Without it a parameter with an
-        integer default is an integer, any other a finite number.
+        integer default is an integer, one with the default ``"scale"`` (or ``"median"``, ``"2*scale"``) a width, which
+        is a number or such a word and resolved on the training samples, any other a finite number.
     inputs : {"real", "nonnegative", "distribution", "gaussian", "index"}
         What samples are accepted; a distribution is a row that sums to one, a Gaussian a row of means and as many
         variances.
@@ -135,7 +137,7 @@ def kernel(
     >>> from kernreg import kernel
     >>> from kernreg.jit import exp
     >>> @kernel(of="sqeuclidean", symmetric=True, definite=True)
-    ... def gauss(d2, sigma=1.0):
+    ... def gauss(d2, sigma="scale"):
     ...     '''exp(-|x - y|² / sigma²).'''
     ...     return exp(-d2 / (sigma * sigma))
     >>> gauss(sigma=2.0)
@@ -182,10 +184,9 @@ def _check(name: str, declared: Declaration) -> None:
     if declared.normalize and declared.symmetric:
         raise ParameterError(f"kernel {name!r}: a row-normalised kernel is not symmetric")
     for option, accepted in (("symmetric", (True, False)), ("definite", (True, False, None)), ("log", (True, False))):
-        if not any(getattr(declared, option) is value for value in accepted):
-            raise ParameterError(
-                f"kernel {name!r}: {option}={getattr(declared, option)!r}; accepted are {', '.join(map(str, accepted))}"
-            )
+        given = getattr(declared, option)
+        if not (any(given is value for value in accepted) or (option == "definite" and callable(given))):
+            raise ParameterError(f"kernel {name!r}: {option}={given!r}; accepted are {', '.join(map(str, accepted))}")
     for parameter, domain in declared.parameters.items():
         if not isinstance(domain, Domain):
             raise ParameterError(
@@ -226,6 +227,8 @@ def _inferred(owner: str, name: str, default: Any) -> Domain:
         return integer()
     if isinstance(default, float) or default is REQUIRED:
         return real
+    if isinstance(default, str) and default.endswith(("scale", "median")):
+        return width
     raise ParameterError(
         f"kernel {owner!r}: {name}={default!r} is not a number; say what it accepts with parameters={{{name!r}: …}}"
     )

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg.engine.arrays import is_sparse
-from kernreg.errors import ParameterError
+from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.samples import SampleParts
 
 
@@ -55,6 +55,8 @@ class Parameter:
         """Return the value as the kernel will use it, or raise ParameterError."""
         try:
             return self.domain.check(value)
+        except DataError as error:  # says itself what is wrong
+            raise ParameterError(f"{owner}: {self.name} {error}") from None
         except (ValueError, TypeError, OverflowError):
             shown = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:77]}..."
             raise ParameterError(f"{owner}: {self.name}={shown}; accepted is {self.domain}") from None
@@ -136,6 +138,38 @@ def _matrix(value: Any) -> Any:
 
 
 matrix = Domain("a finite 2-D numeric array or sparse matrix", _matrix)
+
+
+def adjacency_matrix(graph: Any) -> Any:
+    """Return the matrix of a graph of networkx, nodes in its order, weights where it has them; others as they are.
+
+    Nothing is imported: a graph is what has ``nodes`` and ``adjacency()``.
+    """
+    if not (hasattr(graph, "nodes") and callable(getattr(graph, "adjacency", None))):
+        return graph
+    number = {node: place for place, node in enumerate(graph.nodes)}
+    rows, columns, weights = [], [], []
+    many = graph.is_multigraph() if hasattr(graph, "is_multigraph") else False
+    for node, neighbours in graph.adjacency():
+        for other, found in neighbours.items():
+            for edge in found.values() if many else [found]:
+                rows.append(number[node])
+                columns.append(number[other])
+                weights.append(float(edge.get("weight", 1.0)))
+    return sp.csr_array((weights, (rows, columns)), shape=(len(number), len(number)))
+
+
+def _graph(value: Any) -> Any:
+    table = _matrix(adjacency_matrix(value))
+    if table.shape[0] != table.shape[1]:
+        raise DataError(
+            f"has shape {table.shape}; an adjacency matrix is square. From a list of edges, make it with "
+            "kernreg.graphs.graph_from_edges"
+        )
+    return table
+
+
+graph = Domain("a finite 2-D numeric array or sparse matrix, square, or a graph of networkx", _graph)
 
 
 def _callable(value: Any) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.domains import REQUIRED, Parameter
+from kernreg.kernels.widths import width
 from kernreg.registry import entry_of, get_registry, qualified_name
 
 
@@ -61,7 +62,7 @@ class KernelFamily:
         parameters: tuple[Parameter, ...],
         *,
         symmetric: bool = False,
-        definite: bool | None = None,
+        definite: bool | Callable[..., bool | None] | None = None,
         example: Callable[..., Any] | None = None,
     ):
         self.name, self.kernel_class, self.parameters = name, kernel_class, parameters
@@ -74,6 +75,11 @@ class KernelFamily:
         self.formula = self.doc.split("\n", 1)[0]
         self.module, self.qualname = source.__module__, qualname
         self.__doc__, self.__name__, self.__module__ = self.doc, self.qualname, self.module
+
+    @property
+    def widths(self) -> tuple[str, ...]:
+        """The parameters that are a scale of the statistic: numbers, or words that samples give a number to."""
+        return tuple(parameter.name for parameter in self.parameters if parameter.domain is width)
 
     def __call__(self, *args: Any, **params: Any) -> Kernel:
         """Return the Kernel with these parameters; the rest take their defaults."""
@@ -100,7 +106,7 @@ class KernelFamily:
         """Return a kernel of this family and n random samples it accepts: what the test kit runs on."""
         if self._example is not None:
             return self._example(rng, n)
-        kernel = self()
+        kernel = self(**dict.fromkeys(self.widths, 1.0))
         if self.inputs == "real":
             return kernel, rng.normal(size=(n, 5))
         if self.inputs == "gaussian":

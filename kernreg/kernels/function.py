@@ -23,6 +23,7 @@ from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel, refuse_foreign_estimator
 from kernreg.kernels.domains import check_learnt, value_key
 from kernreg.kernels.samples import same_samples
+from kernreg.kernels.widths import is_open, resolved
 
 
 class FunctionKernel(Kernel):
@@ -46,11 +47,30 @@ class FunctionKernel(Kernel):
 
     @property
     def takes_reference(self) -> bool:
-        """True where rows are normalised: over the second argument, until `bind` says over what."""
-        return self.normalize is not None
+        """True where rows are normalised, or a width is a word: until `bind`, by the second argument."""
+        return self.normalize is not None or bool(self._open_widths())
+
+    def _open_widths(self) -> list[str]:
+        """Return the parameters that are words: widths that samples have not been seen for."""
+        return [name for name in self._family.widths if is_open(self._values[name])]
+
+    def _resolved(self, X: Any) -> FunctionKernel:
+        """Return the kernel with a number for every width, itself where it has."""
+        names = self._open_widths()
+        if not names:
+            return self
+        family: Any = self._family
+        term = family.declared.of if family.of == "term" else None
+        numbers = {name: resolved(self._values[name], family.of, term, X) for name in names}
+        return FunctionKernel(self._family, {**self._values, **numbers})
 
     def _make_program(self) -> Program:
         family: Any = self._family  # of the `kernel` decorator, which comes after this class
+        for name in self._open_widths():
+            raise ParameterError(
+                f"{self!r} takes {name} from samples and has seen none: bind it to some first, k.bind(X), or give a "
+                f"number, {self.name}({name}=1.0)"
+            )
         declared = family.declared
         values = dict(self._values)
         self_term = values.pop("self_term", True) if family.normalize else True
@@ -74,21 +94,25 @@ class FunctionKernel(Kernel):
         return as_samples(X, name, inputs=self._family.inputs)
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
-        return matrix(self.program, X, Z, out)
+        return matrix(self._resolved(X if Z is None else Z).program, X, Z, out)
 
     def _diagonal(self, X: Any) -> np.ndarray:
-        return diagonal(self.program, X, normalizers_over(self.program, X, X) if self.normalize else None)
+        program = self._resolved(X).program
+        return diagonal(program, X, normalizers_over(program, X, X) if self.normalize else None)
 
     def _anchored(self, X: Any, Z: Any) -> Kernel:
-        return BoundKernel(self, X if Z is None else Z) if self.normalize else self
+        reference = X if Z is None else Z
+        kernel = self._resolved(reference)
+        return BoundKernel(kernel, reference) if self.normalize else kernel
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
-        return KernelOperator(self.program, X, Z)
+        return KernelOperator(self._resolved(X if Z is None else Z).program, X, Z)
 
     def product_cost(self, X: Any, Z: Any = None) -> int:
         """Return about how many kernel values one product with K(X, Z) costs: fewer than all, with sparse samples."""
         X, Z = self.check_sample_pair(X, Z)
-        return product_cost(self.program, X, X if Z is None else Z)
+        Z = X if Z is None else Z
+        return product_cost(self._resolved(Z).program, X, Z)
 
     # Row-normalised kernels: k(x, z) is a weight of the pair divided by the normaliser of x -------------------
 
@@ -104,7 +128,8 @@ class FunctionKernel(Kernel):
         """
         self._require_normalized()
         X, Z = self.check_sample_pair(X, Z)
-        return normalizers_over(self.program, X, X if Z is None else Z)
+        Z = X if Z is None else Z
+        return normalizers_over(self._resolved(Z).program, X, Z)
 
     def normalized(self, X: Any, Z: Any, normalizers: np.ndarray) -> np.ndarray:
         """Return the matrix of weight(x_i, z_j) / n_i for the normalisers n of `row_normalizers`."""
@@ -127,8 +152,17 @@ class FunctionKernel(Kernel):
             )
 
     def bind(self, Z: Any) -> Kernel:
-        """Return the kernel with ``Z`` as its reference set (itself, where rows are not normalised)."""
-        return BoundKernel(self, self._samples(Z, "Z")) if self.normalize else self
+        """Return the kernel with ``Z`` as its reference set: rows normalised over it, words among widths as numbers.
+
+        >>> from kernreg.kernels.builtin import rbf
+        >>> rbf(sigma="2*scale").bind([[0.0], [2.0]])
+        rbf(sigma=2.0)
+        """
+        if not self.takes_reference:
+            return self
+        Z = self._samples(Z, "Z")
+        kernel = self._resolved(Z)
+        return BoundKernel(kernel, Z) if self.normalize else kernel
 
     def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
         if not self.normalize:
@@ -241,7 +275,7 @@ class BoundKernel(Kernel):
     def set_params(self, **params: Any) -> Kernel:
         """Return a new kernel with these parameters changed, bound to the same reference set."""
         refuse_foreign_estimator(self, params)
-        return BoundKernel(self._unbound.set_params(**params), self._reference)  # type: ignore[arg-type]  # same class
+        return self._unbound.set_params(**params).bind(self._reference)
 
     def scalar(self, x: Any, z: Any) -> float:
         """Return k(x, z) of one pair by the plain formula, normalised over the reference set."""

@@ -13,9 +13,9 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import is_sparse
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError
 from kernreg.kernels.decorator import kernel
-from kernreg.kernels.domains import boolean, choice, matrix
+from kernreg.kernels.domains import boolean, choice, graph, matrix
 from kernreg.kernels.function import FunctionKernel
 from kernreg.kernels.row_block_operator import HeldOperator
 
@@ -86,8 +86,6 @@ def _adjacency_example(rng: np.random.Generator, n: int) -> Any:
 
 
 def _normalised(graph: Any, self_loops: bool = True, normalize: str = "rows", cited: bool = True) -> Any:
-    if graph.shape[0] != graph.shape[1]:
-        raise ParameterError(f"adjacency: graph has shape {graph.shape}; an adjacency matrix is square")
     A = sp.csr_array(graph, dtype=np.float64)
     if cited:
         A = A.T.tocsr()
@@ -104,7 +102,7 @@ def _normalised(graph: Any, self_loops: bool = True, normalize: str = "rows", ci
     of="blocks",
     inputs="index",
     parameters={
-        "graph": matrix,
+        "graph": graph,
         "self_loops": boolean,
         "normalize": choice("rows", "none"),
         "cited": boolean,

@@ -17,7 +17,7 @@ from sklearn.utils import Bunch
 from kernreg.kernels import Kernel, KernelFamily
 from kernreg.kernels.samples import SampleParts
 from kernreg.persistence.consistency import check_restored
-from kernreg.persistence.encode import MAX_DEPTH, METHODS, problem_with_attribute
+from kernreg.persistence.encode import MAX_DEPTH, METHODS, OMITTED, problem_with_attribute
 from kernreg.persistence.randomness import read_generator
 from kernreg.persistence.sparse import read_sparse
 from kernreg.persistence.values import READERS
@@ -194,6 +194,11 @@ class Decoder:
                 made.__setstate__(values)
             else:
                 vars(made).update(values)
+            attribute, remade = OMITTED.get(asked.name, ("", None))
+            if attribute in values:
+                raise ValueError(f"no file holds {attribute!r}")
+            if remade is not None and "X_thresholds_" in values:
+                remade(made)
         check_restored(made)
         return made
 

@@ -32,6 +32,11 @@ MAX_DEPTH = 100
 METHODS = frozenset(
     ("decision_function", "embed", "predict", "predict_log_proba", "predict_proba", "score_samples", "transform")
 )
+#: Attributes of classes of scikit-learn that no file holds: code, made again by a method; and what is not needed.
+OMITTED: dict[str, tuple[str, Callable[[Any], None] | None]] = {
+    "sklearn.isotonic:IsotonicRegression": ("f_", lambda fitted: fitted._build_f(*_thresholds(fitted))),
+    "sklearn.metrics._scorer:_CurveScorer": ("_metadata_request", None),
+}
 _DICTS: dict[type, str] = {dict: "dict", OrderedDict: "ordered", Bunch: "bunch"}
 _SEQUENCES: dict[type, str] = {list: "list", tuple: "tuple"}
 _SETS: dict[type, str] = {set: "set", frozenset: "frozenset"}
@@ -175,7 +180,9 @@ class Encoder:
             names = cls._fields if issubclass(cls, tuple) else [field.name for field in dataclasses.fields(cls)]
             state = {name: getattr(value, name) for name in names}
         elif kind == "scikit-learn":
-            state = dict(vars(value))  # its __getstate__ adds a version, which the requirement has already
+            omitted, _ = OMITTED.get(self.requirements[number].name, ("", None))
+            # Its __getstate__ adds a version, which the requirement has already.
+            state = {name: item for name, item in vars(value).items() if name != omitted}
         else:
             state = value.__getstate__()
         if state is not None and not isinstance(state, dict):
@@ -200,6 +207,14 @@ class Encoder:
                 self.requirements.append(found)
             number = self._known[id(obj)] = self.requirements.index(found)
         return number
+
+
+def _thresholds(isotonic: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the steps of an isotonic regression, as two vectors of one length."""
+    x, y = isotonic.X_thresholds_, isotonic.y_thresholds_
+    if not (x.ndim == 1 and x.shape == y.shape and x.dtype.kind == y.dtype.kind == "f" and np.all(np.diff(x) > 0)):
+        raise ValueError("the steps of an isotonic regression do not fit together")
+    return x, y
 
 
 def problem_with_attribute(cls: type, name: Any) -> str:

@@ -10,7 +10,7 @@ import base64
 import math
 import re
 from collections.abc import Callable
-from types import NoneType
+from types import FunctionType, NoneType
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,13 @@ def _write_ufunc(value: np.ufunc) -> Any:
     return {"ufunc": name} if vars(np).get(name) is value else NotImplemented
 
 
+def _write_metric(value: FunctionType) -> Any:
+    from sklearn import metrics
+
+    known = value.__name__ in metrics.__all__ and getattr(metrics, value.__name__) is value
+    return {"metric": value.__name__} if known else NotImplemented
+
+
 #: For values of exactly this type, and then for instances.
 _WRITERS: dict[type, Callable[[Any], Any]] = {
     **dict.fromkeys((NoneType, bool, str), lambda value: value),
@@ -89,6 +96,7 @@ _WRITERS_OF_INSTANCES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (np.dtype, _write_dtype),
     (type, _write_type),
     (np.ufunc, _write_ufunc),
+    (FunctionType, _write_metric),
 )
 
 
@@ -167,6 +175,15 @@ def _read_dtype(text: Any) -> np.dtype:
     return np.dtype(object) if text == "|O" else read_dtype(text)
 
 
+def _read_metric(name: Any) -> Any:
+    from sklearn import metrics
+
+    found = getattr(metrics, name) if isinstance(name, str) and name in metrics.__all__ else None
+    if not isinstance(found, FunctionType):
+        raise ValueError(f"{name!r} is not a metric of scikit-learn")
+    return found
+
+
 def _read_ufunc(name: Any) -> np.ufunc:
     found = vars(np).get(name)
     if not isinstance(found, np.ufunc):
@@ -187,4 +204,5 @@ READERS = {
     "type": _TYPES.__getitem__,
     "numpy-type": _NUMPY_TYPES.__getitem__,
     "ufunc": _read_ufunc,
+    "metric": _read_metric,
 }

@@ -8,12 +8,42 @@ from kernreg.registry.record import Claim, Entry
 
 _SHOWN = 40  # names listed in a message; more would hide the first line
 
+#: What others call our plugins, by kind: words of scikit-learn and of the literature, without hyphens and spaces.
+SYNONYMS = {
+    "kernel": {
+        "rbf": "gaussian gauss gaussianrbf radialbasisfunction squaredexponential se exponentiatedquadratic rbfkernel",
+        "tanh": "sigmoid sigmoidkernel hyperbolictangent mlp",
+        "poly": "polynomial polynomialkernel homogeneouspolynomial",
+        "laplacian": "laplace exponential laplaciankernel ornsteinuhlenbeck",
+        "linear": "dot dotproduct inner innerproduct linearkernel",
+        "rational-quadratic": "rq rationalquadratickernel",
+        "matern": "matern12 matern32 matern52 maternkernel",
+        "t": "student studentt tstudent",
+        "cauchy": "lorentzian",
+        "intersection": "min histogramintersectionkernel",
+        "kl": "kullbackleibler relativeentropy",
+        "sne": "softmax conditionalgaussian",
+        "precomputed": "gram matrix",
+    },
+    "solver": {
+        "ls-svm": "svc svm lssvc linearsvc nusvc classifier logisticregression ridgeclassifier leastsquaressvm",
+        "ls-svr": "svr ridge kernelridge krr kernelridgeregression nusvr regressor leastsquaressvr gp gpr kriging "
+        "gaussianprocess gaussianprocessregressor",
+        "ask-ls": "asksvm asymmetricsvm asymmetriclssvm",
+        "kpca": "pca kernelpca",
+        "ksvd": "svd kernelsvd truncatedsvd",
+        "nystrom": "nystroem nystroms asymmetricnystrom",
+        "bicluster": "biclustering coclustering spectralcoclustering spectralbiclustering",
+    },
+}
+
 
 def unknown(kind: str, name: object, entries: Sequence[Entry], elsewhere: Iterable[str], unread: int) -> str:
     """For a name nobody claims: close matches, what there is, what is broken, and what may be missing."""
     parts = [f"there is no {kind} named {name!r}."]
     names = sorted({entry.name for entry in entries})
-    close = close_matches(str(name).rpartition(":")[2], names)
+    word = str(name).rpartition(":")[2]
+    close = list(dict.fromkeys([*synonym(word, kind, names), *close_matches(word, names)]))[:3]
     if close:
         parts.append(f"Did you mean {' or '.join(map(repr, close))}?")
     parts += [f"A plugin of the kind {other!r} has that name." for other in elsewhere]
@@ -38,6 +68,16 @@ def conflict(kind: str, name: str, claims: Sequence[Claim]) -> str:
     if len(choices) < len(claims):
         return f"{text} One distribution gives the name two targets; its entry points need correcting."
     return f"{text} Say which: {' or '.join(map(repr, choices))}."
+
+
+def synonym(word: str, kind: str, known: Iterable[str]) -> list[str]:
+    """The known name of a kind that others call by this word, in a list; empty if there is none.
+
+    >>> synonym("Gaussian", "kernel", ["rbf", "tanh"]), synonym("kernel ridge", "solver", ["ls-svr"])
+    (['rbf'], ['ls-svr'])
+    """
+    plain = "".join(filter(str.isalnum, word.casefold()))
+    return [name for name, words in SYNONYMS.get(kind, {}).items() if plain in words.split() and name in known]
 
 
 def close_matches(word: str, known: Iterable[str]) -> list[str]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kernreg.errors import SpecError
+from kernreg.registry.messages import SYNONYMS, synonym
 
 _HEAD = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*:)?\w[\w.-]*")
 _ACCEPTED = (
@@ -125,7 +126,10 @@ class _Reader:
         if not rest.strip():
             return Spec(name)
         if self.text[start] != "(":
-            raise self.error(start, "'(' is expected after the name")
+            words = self.text.partition("(")[0]
+            meant = [name for kind, names in SYNONYMS.items() for name in synonym(words, kind, names)]
+            advice = f" (Did you mean {' or '.join(map(repr, meant))}?)" if meant else ""
+            raise self.error(start, f"'(' is expected after the name{advice}")
         call = self.parse(head.end(), start)
         kwargs: dict[str, Any] = {}
         for pair in call.keywords:

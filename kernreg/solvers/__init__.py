@@ -7,6 +7,7 @@
     parameters.py     kernels inside estimators, choices
     samples.py        tables, indices, pairs, weights
     symmetry.py       refusing asymmetric kernels
+    informativeness.py  warning of kernels that say nothing
     finiteness.py     at which pair of samples a kernel is not finite
     views.py          decision functions by name, and the ensemblers that merge them
     advice.py         warnings about a fit, which a search collects
@@ -15,9 +16,11 @@ May import: the layers below it in docs/architecture.md. An ensembler is found b
 
 For those who write solvers: `KernelParameters` is the base of an estimator with a parameter ``kernel``, `KernelLearner`
 of one that learns a kernel; `check_samples` and `check_choice` check what comes in, `require_symmetric` refuses
-asymmetric kernels; `neighbour_graph` and `given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors.
+asymmetric kernels; `neighbour_graph` and `given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors; a
+dataclass that inherits `Report` prints as a short text.
 """
 
+from kernreg.common.display import Display
 from kernreg.solvers.decompositions.biclustering import KernelBiclustering
 from kernreg.solvers.decompositions.centred_triplets import linear_svd, two_kpca
 from kernreg.solvers.decompositions.kpca import KernelPCA
@@ -43,6 +46,7 @@ __all__ = [
     "AsKLSClassifier",
     "AsKLSRegressor",
     "AsymmetricNystroem",
+    "Display",
     "KernelBiclustering",
     "KernelLearner",
     "KernelPCA",

@@ -1,7 +1,12 @@
-"""Samples as they enter a solver: tables, sample indices, pairs of tables, or whatever a feature map takes."""
+"""Samples as they enter a solver: tables, sample indices, pairs of tables, or whatever a feature map takes.
+
+Samples of a fit (``reset``) are never the caller's own memory, which may change afterwards: what validation does not
+copy anyway is copied here, once.
+"""
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -37,25 +42,40 @@ def check_samples(estimator: Any, X: Any, kernel: Kernel, *, reset: bool, name: 
     if kind == "any":
         if np.ndim(X) < 1 and not sp.issparse(X):
             raise DataError(f"{name} is {type(X).__name__}, not a collection of samples")
-        return X
+        return deepcopy(X) if reset else X
     if kind == "index":
         if sp.issparse(X):
             raise DataError(
                 f"{name} is sparse; the kernel {kernel.name!r} takes sample indices such as numpy.arange(n)"
             )
         index = np.asarray(X)
-        return validate_data(estimator, index[:, None] if index.ndim == 1 else index, reset=reset, dtype="numeric")
-    return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
+        index = index[:, None] if index.ndim == 1 else index
+        return validate_data(estimator, index, reset=reset, dtype="numeric", copy=reset)
+    return check_table(estimator, X, reset=reset)
+
+
+def check_table(estimator: Any, X: Any, *, reset: bool = True, **options: Any) -> Any:
+    """Return rows of features, checked in scikit-learn's way; ``options`` are those of ``check_array``."""
+    return validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], copy=reset, **options
+    )
+
+
+def check_second(target: Any, kernel: Kernel, *, reset: bool, name: str) -> Any:
+    """Return the other side of a pair, whose features may be other ones than those the estimator remembers."""
+    kind = input_kind(kernel)
+    if kind == "any":
+        return deepcopy(target) if reset else target
+    if kind == "index":
+        index = np.array(target, copy=True if reset else None)
+        return index[:, None] if index.ndim == 1 else index
+    return check_array(target, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name, copy=reset)
 
 
 def check_pair(estimator: Any, X: tuple[Any, Any], kernel: Kernel, *, reset: bool) -> tuple[Any, Any]:
     """Return source and target samples, as many of the one as of the other."""
     source = check_samples(estimator, X[0], kernel, reset=reset, name="X[0]")
-    target = X[1]
-    if input_kind(kernel) == "index":
-        target = np.asarray(target).reshape(len(target), -1)
-    elif input_kind(kernel) == "table":
-        target = check_array(target, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X[1]")
+    target = check_second(X[1], kernel, reset=reset, name="X[1]")
     if source.shape[0] != target.shape[0]:
         raise DataError(
             f"X is a pair of {source.shape[0]} source and {target.shape[0]} target samples; row i of both describes "
@@ -74,7 +94,7 @@ def take(X: Any, rows: np.ndarray) -> Any:
 def check_weights(sample_weight: Any, m: int) -> np.ndarray:
     """Return m non-negative finite weights, not all zero; a number stands for m equal ones."""
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.array(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"sample_weight does not hold numbers: {error}") from None
     weights = np.full(m, float(weights)) if weights.ndim == 0 else weights

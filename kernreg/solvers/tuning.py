@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import sklearn
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.feature_selection import SelectorMixin, VarianceThreshold
 from sklearn.model_selection import ParameterGrid
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
+from kernreg.common.display import Display
 from kernreg.common.progress import progress
 from kernreg.config import memory_budget
 from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
-from kernreg.errors import AsymmetryError, ParameterError
-from kernreg.factory import make_solver
-from kernreg.solvers.advice import collecting
-from kernreg.solvers.dual.gamma import check_gamma
+from kernreg.errors import AsymmetryError, GridEndWarning, KernregError, KernregWarning, ParameterError
+from kernreg.factory import make_kernel, make_solver
+from kernreg.solvers.advice import advise, collecting
+from kernreg.solvers.dual.gamma import check_gamma, end_of_grid
 
 _SIDE_BY_SIDE = 2500  # samples up to which combinations are tried side by side
 _MATRICES = 6  # of m × m, that the decomposition of one of them may need
+_MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the width, where no grid is given
+_WIDTHS = ("sigma", "rho")  # names of parameters that are widths
 
 
 @dataclass(frozen=True)
-class TuneResult:
+class TuneResult(Display):
     """What `tune` found.
 
     Attributes
@@ -35,9 +42,9 @@ class TuneResult:
         fit was not accurate ``warning``. Only the fit that is kept warns aloud.
     best_params : dict
     best_score : float
-        The best leave-one-out score (accuracy, or R²).
+        The best leave-one-out score (accuracy, or R²): ``loo_score_`` of the estimator, or of its last step.
     best_estimator : estimator
-        The solver fitted to all samples with the best parameters.
+        The solver, pipeline or chain fitted to all samples with the best parameters.
     """
 
     table: Any
@@ -46,16 +53,24 @@ class TuneResult:
     best_estimator: Any
 
 
-def tune(solver: Any, grid: Mapping[str, Iterable[Any]], X: Any, y: Any, *, sample_weight: Any = None) -> TuneResult:
+def tune(solver: Any, grid: Any = None, X: Any = None, y: Any = None, *, sample_weight: Any = None) -> TuneResult:
     """Choose parameters of a solver by exact leave-one-out.
+
+    In a pipeline or chain the steps before the solver are fitted to all samples, and held fixed while samples are left
+    out. For steps that look at no targets (scaling, principal components) the score differs little from that of
+    complete refits. Steps that do (selection of features, learnt kernels) have seen the target left out: the score is
+    too good, which a warning says, and folds around everything, as of GridSearchCV, are the honest choice.
 
     Parameters
     ----------
     solver : estimator, class or str
-        A solver of kernreg with leave-one-out (``ls-svm``, ``ls-svr``, ``ask-ls``, ``ask-lsr``), or its spec.
-    grid : mapping of str to iterable
+        A solver of kernreg with leave-one-out (``ls-svm``, ``ls-svr``, ``ask-ls``, ``ask-lsr``), or its spec; or a
+        Pipeline of scikit-learn or a chain whose last step is one.
+    grid : mapping of str to iterable, or list of such, optional
         Values to try for each parameter, as in a grid search: ``{"kernel__sigma": [0.5, 1, 2], "gamma": [1, 10]}``.
-        ``gamma`` may be left out (then the solver's own is used) or be ``"loo"``.
+        ``gamma`` may be left out (then the solver's own is used) or be ``"loo"``. Names are those of the estimator,
+        ``lssvm__kernel__sigma``, or of its last step. By default widths of the kernel, ¼ to 4 times ``"scale"`` (or
+        their value, where they take no words), and γ by ``"loo"``.
     X, y, sample_weight
         As for ``solver.fit``.
 
@@ -63,56 +78,242 @@ def tune(solver: Any, grid: Mapping[str, Iterable[Any]], X: Any, y: Any, *, samp
     -------
     TuneResult
 
+    Warns
+    -----
+    GridEndWarning
+        If the best of at least three numbers is the first or last of them.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from kernreg.solvers import LSSVC
     >>> X, y = load_iris(return_X_y=True)
-    >>> result = tune(LSSVC(), {"kernel__sigma": [1.0, 3.0], "gamma": [0.1, 1.0, 10.0]}, X, y)
+    >>> result = tune(LSSVC(), {"kernel__sigma": [1.0, 3.0], "gamma": [1.0, 10.0]}, X, y)
     >>> len(result.table)
-    6
-    >>> bool(result.best_score > 0.95)
+    4
+    >>> result.best_score == result.best_estimator.loo_score_ > 0.95
     True
     """
-    solver = make_solver(solver)
-    _require_leave_one_out(solver)
-    others, gammas = _split(solver, grid)
-    combinations = list(ParameterGrid(others))
+    search = _Search(make_solver(solver), X, y, sample_weight)
+    combinations = [
+        (combination, gammas)
+        for others, gammas in map(search.split, _grids(search, grid))
+        for combination in ParameterGrid(others)
+    ]
+    search.prepare([combination for combination, _ in combinations])
     found: list[list[dict[str, Any]]] = [[] for _ in combinations]
     failures: list[Exception | None] = [None] * len(combinations)
     settings = sklearn.get_config()  # of this thread; other threads start with the defaults
+    gamma = search.gamma
     with progress("tune", len(combinations)) as report:
 
         def attempt(number: int) -> None:
+            combination, gammas = combinations[number]
             try:
                 with sklearn.config_context(**settings), collecting() as heard:
-                    candidate = clone(solver).set_params(**combinations[number], gamma=gammas)
-                    path = candidate.fit(X, y, sample_weight=sample_weight).loo_path_
+                    candidate = search.last_fitted(combination, gammas)
+                    path = candidate.loo_path_
             # Every γ at a pole, a kernel parameter out of its domain or of another kernel, an asymmetric kernel.
             except (ParameterError, AsymmetryError) as error:
                 failures[number] = error
-                failed = {"gamma": np.nan, "score": -np.inf, "squared_error": np.inf, "error": str(error)}
-                found[number] = [{**combinations[number], **failed}]
+                failed = {gamma: np.nan, "score": -np.inf, "squared_error": np.inf, "error": str(error)}
+                found[number] = [{**combination, **failed}]
             else:
                 found[number] = [
-                    {**combinations[number], "gamma": float(g), "score": float(score), "squared_error": float(square)}
+                    {**combination, gamma: float(g), "score": float(score), "squared_error": float(square)}
                     for g, score, square in zip(path["gamma"], path["score"], path["squared_error"], strict=True)
                 ]
                 for row in found[number]:  # what it says is about the γ that is best for this combination
-                    if heard and row["gamma"] == candidate.gamma_:
+                    if heard and row[gamma] == candidate.gamma_:
                         row["warning"] = heard[0]
             report(sum(map(bool, found)))
 
-        _run(attempt, len(combinations), solver, y)
+        _run(attempt, len(combinations), search.last, y)
     rows = [row for rows in found for row in rows]
     usable = [row for row in rows if "error" not in row]
     if not usable:
         failure = next(error for error in failures if error is not None)
         raise ParameterError(f"no combination of the grid could be fitted; the first failure: {failure}") from failure
     best = max(usable, key=lambda row: (row["score"], -row["squared_error"]))  # of equals, the first
-    params = {name: best[name] for name in (*others, "gamma")}
-    estimator = clone(solver).set_params(**params).fit(X, y, sample_weight=sample_weight)
+    number = next(number for number, rows in enumerate(found) if any(row is best for row in rows))
+    params = {**combinations[number][0], gamma: best[gamma]}
+    estimator, last = search.fitted(combinations[number][0], best[gamma])
+    best["score"] = float(last.loo_score_)  # the same but for rounding errors
+    path = np.array([row[gamma] for row in found[number] if row["score"] > -np.inf])
+    ends = [end_of_grid(best[gamma], path, fitted=isinstance(combinations[number][1], str))]
+    ends += [_end_of_values(name, value, [c.get(name) for c, _ in combinations]) for name, value in params.items()]
+    for message in filter(None, ends):
+        advise(message, GridEndWarning, stacklevel=2)
     return TuneResult(_table(rows), params, best["score"], estimator)
+
+
+class _Search:
+    """An estimator, its last step, which has leave-one-out, and the samples."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any):
+        self.estimator, self._X, self._y, self._weight = estimator, X, y, sample_weight
+        self._composed = isinstance(getattr(estimator, "steps", None), list)
+        self._name: str
+        self._name, self.last = estimator.steps[-1] if self._composed else ("", estimator)
+        self._prefix = f"{self._name}__" if self._composed else ""
+        self.gamma = f"{self._prefix}gamma"
+        self._prepared: dict[Any, Any] = {}
+        _require_leave_one_out(self.last)
+        for name, step in estimator.steps[:-1] if self._composed else ():
+            if _uses_targets(step):
+                advise(
+                    f"the step {name!r} ({type(step).__name__}) learns from targets, also from those left out after "
+                    "it: leave-one-out scores are too good. GridSearchCV refits it in every fold",
+                    KernregWarning,
+                    stacklevel=3,
+                )
+
+    def default_grid(self) -> dict[str, Any]:
+        """Return multiples of the widths of the kernel, and γ by leave-one-out."""
+        grid: dict[str, Any] = {}
+        owner, prefix = self.last, f"{self._prefix}kernel__"
+        if self._composed and self.last.kernel is None and getattr(self.estimator, "kernel", None) is not None:
+            owner, prefix = self.estimator, "kernel__"  # a chain's kernel is that of its steps
+        try:
+            kernel = make_kernel(owner.kernel) if owner is self.estimator and self._composed else owner.resolve_kernel()
+        except KernregError:  # fit says what is wrong with it
+            return {self.gamma: "loo"}
+        for name, value in kernel.get_params().items():
+            if name.rpartition("__")[2] in _WIDTHS and len(grid) < 2:
+                words = ["scale" if factor == 1.0 else f"{factor:g}*scale" for factor in _MULTIPLES]
+                try:
+                    kernel.set_params(**{name: words[0]})
+                except (KernregError, TypeError):
+                    grid[f"{prefix}{name}"] = [factor * value for factor in _MULTIPLES]
+                else:
+                    grid[f"{prefix}{name}"] = words
+        return {**grid, self.gamma: "loo"}
+
+    def split(self, grid: Any) -> tuple[dict[str, list[Any]], Any]:
+        """Return the grid without γ, by the names of the estimator, and γ in a form that gives a path (None: as is)."""
+        if not isinstance(grid, Mapping):
+            raise ParameterError(
+                f"grid={grid!r} is not accepted; give a mapping such as {{'kernel__sigma': [0.5, 1, 2], "
+                "'gamma': [1, 10]}, or a list of such"
+            )
+        known, inner = set(self.estimator.get_params()), set(self.last.get_params())
+        full: dict[str, Any] = {}
+        for name, values in grid.items():
+            longer = name in inner or (name.startswith("kernel__") and "kernel" in grid)
+            full[name if name in known or not (self._composed and longer) else f"{self._prefix}{name}"] = values
+        for name in full:
+            # A kernel or a step in the grid brings its own parameters.
+            owners = [name[: place.start()] for place in re.finditer("__", name)]
+            if name not in known and not any(owner in full for owner in owners):
+                raise ParameterError(
+                    f"{type(self.estimator).__name__} has no parameter {name!r}; its parameters are "
+                    f"{', '.join(sorted(known))}"
+                )
+        gammas = full.pop(self.gamma, self.last.gamma if self._name not in full else None)
+        for name, values in full.items():
+            full[name] = [] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
+            if not full[name]:
+                raise ParameterError(f"grid[{name!r}]={values!r} is not accepted; give a list of values to try")
+        if gammas is None and self._name in full:
+            return full, None
+        if isinstance(gammas, np.ndarray):
+            gammas = gammas.tolist()
+        if not isinstance(gammas, str):
+            gammas = list(gammas) if isinstance(gammas, Iterable) else [gammas]
+        check_gamma(gammas)  # at once: it is the same for every combination
+        return full, gammas
+
+    def prepare(self, combinations: list[dict[str, Any]]) -> None:
+        """Fit the steps of a pipeline before the last, once for each combination of their parameters."""
+        if isinstance(self.estimator, Pipeline) and len(self.estimator.steps) > 1 and self._X is not None:
+            for combination in combinations:
+                key = self._key(combination)
+                if key not in self._prepared:
+                    before = clone(self.estimator).set_params(**dict(self._before(combination)))[:-1]
+                    self._prepared[key] = before.fit_transform(self._X, self._y)
+
+    def _before(self, combination: dict[str, Any]) -> list[tuple[str, Any]]:
+        return [(k, v) for k, v in combination.items() if k != self._name and not k.startswith(self._prefix)]
+
+    def _key(self, combination: dict[str, Any]) -> Any:
+        return tuple((name, id(value)) for name, value in self._before(combination))
+
+    def last_fitted(self, combination: dict[str, Any], gammas: Any) -> Any:
+        """Return the last step, fitted with values of γ to choose from."""
+        estimator, last = self._candidate(combination, gammas)
+        key = self._key(combination)
+        if key in self._prepared:
+            return last.fit(self._prepared[key], self._y, sample_weight=self._weight)
+        return self._fit(estimator)
+
+    def fitted(self, combination: dict[str, Any], gamma: float) -> tuple[Any, Any]:
+        """Return the estimator fitted with one γ, and its last step, which has leave-one-out values at hand."""
+        estimator, last = self._candidate(combination, [gamma])
+        model = self._fit(estimator)
+        last.gamma = model.gamma = gamma
+        return estimator, model
+
+    def _candidate(self, combination: dict[str, Any], gammas: Any) -> tuple[Any, Any]:
+        estimator = clone(self.estimator).set_params(**combination)
+        last = estimator.steps[-1][1] if self._composed else estimator
+        _require_leave_one_out(last)
+        last.gamma = gammas if gammas is not None else last.gamma if np.ndim(last.gamma) else [last.gamma]
+        return estimator, last
+
+    def _fit(self, estimator: Any) -> Any:
+        """Fit, and return the fitted last step."""
+        weight = "sample_weight" if not isinstance(estimator, Pipeline) else f"{self._prefix}sample_weight"
+        estimator.fit(self._X, self._y, **({} if self._weight is None else {weight: self._weight}))
+        return getattr(estimator, "steps_", estimator.steps)[-1][1] if self._composed else estimator
+
+
+def _uses_targets(step: Any) -> bool:
+    """Return whether a step before the solver learns from targets.
+
+    >>> from sklearn.feature_selection import SelectKBest, VarianceThreshold
+    >>> _uses_targets(SelectKBest()), _uses_targets(VarianceThreshold()), _uses_targets("passthrough")
+    (True, False, False)
+    """
+    for attribute in ("steps", "transformers", "transformer_list", "branches"):
+        if isinstance(getattr(step, attribute, None), list):
+            return any(_uses_targets(inner[1]) for inner in getattr(step, attribute))
+    if not hasattr(step, "__sklearn_tags__"):
+        return False
+    selects = isinstance(step, SelectorMixin) and not isinstance(step, VarianceThreshold)  # its tags do not say it
+    return bool(get_tags(step).target_tags.required) or selects or is_classifier(step) or is_regressor(step)
+
+
+def _grids(search: _Search, grid: Any) -> list[Any]:
+    """Return a list of grids: those given, or the default."""
+    if grid is None:
+        return [search.default_grid()]
+    return list(grid) if isinstance(grid, list | tuple) and len(grid) else [grid]
+
+
+def _end_of_values(name: str, best: Any, tried: list[Any]) -> str:
+    """Return what to say of the best of at least three numbers, or multiples of a word, that is at their end.
+
+    >>> _end_of_values("kernel__sigma", "4*scale", ["scale", "2*scale", "4*scale"])
+    'kernel__sigma=4*scale is the largest of 3 values, and larger ones may be better: extend the grid'
+    """
+    sizes = {_size(value) for value in tried if value is not None}
+    units, numbers = {size[0] for size in sizes if size}, [size[1] for size in sizes if size]
+    if None in sizes or len(units) != 1 or len(numbers) < 3:
+        return ""
+    size = _size(best)
+    assert size is not None
+    if min(numbers) < size[1] < max(numbers):
+        return ""
+    which, other = ("largest", "larger") if size[1] == max(numbers) else ("smallest", "smaller")
+    return f"{name}={best} is the {which} of {len(numbers)} values, and {other} ones may be better: extend the grid"
+
+
+def _size(value: Any) -> tuple[str, float] | None:
+    """Return the unit and the size of a number (no unit) or a multiple of a word; None for anything else."""
+    if isinstance(value, int | float | np.number) and value is not True and value is not False:
+        return "", float(value)
+    match = re.fullmatch(r"\s*(?:([\d.eE+-]+)\s*\*\s*)?([a-z]+)\s*", value) if isinstance(value, str) else None
+    return None if match is None else (match[2], float(match[1] or 1.0))
 
 
 def _run(attempt: Callable[[int], None], count: int, solver: Any, y: Any) -> None:
@@ -138,35 +339,6 @@ def _require_leave_one_out(solver: Any) -> None:
             f"{type(solver).__name__} has no exact leave-one-out to tune by; tune takes 'ls-svm', 'ls-svr', 'ask-ls' "
             "and 'ask-lsr', and sklearn.model_selection.GridSearchCV any other estimator"
         )
-
-
-def _split(solver: Any, grid: Mapping[str, Iterable[Any]]) -> tuple[dict[str, list[Any]], Any]:
-    """Return the grid without γ, and γ in a form that makes the solver take the leave-one-out path."""
-    if not isinstance(grid, Mapping):
-        raise ParameterError(
-            f"grid={grid!r} is not accepted; give a mapping such as {{'kernel__sigma': [0.5, 1, 2], 'gamma': [1, 10]}}"
-        )
-    known = set(solver.get_params())
-    # A kernel in the grid brings its own parameters.
-    unknown = [name for name in grid if name not in known and not ("kernel" in grid and name.startswith("kernel__"))]
-    if unknown:
-        raise ParameterError(
-            f"{type(solver).__name__} has no parameter {unknown[0]!r}; its parameters are {', '.join(sorted(known))}"
-        )
-    rest: dict[str, list[Any]] = {}
-    for name, values in grid.items():
-        if name == "gamma":
-            continue
-        rest[name] = [] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
-        if not rest[name]:
-            raise ParameterError(f"grid[{name!r}]={values!r} is not accepted; give a list of values to try")
-    gammas = grid.get("gamma", solver.gamma)
-    if isinstance(gammas, np.ndarray):
-        gammas = gammas.tolist()
-    if not isinstance(gammas, str):
-        gammas = list(gammas) if isinstance(gammas, Iterable) else [gammas]
-    check_gamma(gammas)  # at once: it is the same for every combination
-    return rest, gammas
 
 
 def _table(rows: list[dict[str, Any]]) -> Any:

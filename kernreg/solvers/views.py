@@ -12,6 +12,8 @@ from kernreg.factory import make_ensembler
 
 Views: TypeAlias = dict[str, np.ndarray]
 
+_FOLDS = 5
+
 
 def new_ensembler(spec: Any) -> Any:
     """Return a new, unfitted ensembler from a spec such as ``"average"``, a class or an object (which is copied)."""
@@ -31,3 +33,57 @@ def learns(ensembler: Any) -> bool:
     An ensembler that does not says so with the class attribute ``uses_targets = False``; any other is taken to learn.
     """
     return bool(getattr(ensembler, "uses_targets", True))
+
+
+def without_mean_shift(left_out: Views, targets: np.ndarray, weights: np.ndarray | None) -> Views:
+    """Return leave-one-out values as an ensembler may learn from them: with the mean of all targets, not of the rest.
+
+    Every value f⁽⁻ⁱ⁾(x_i) is the mean of the other targets plus what the kernel adds. That mean falls where y_i is
+    large: for a small γ, where the kernel adds little, it tells y_i exactly, and an ensembler that may choose negative
+    weights would find that out.
+
+    >>> y = np.array([1.0, 2.0, 6.0])
+    >>> means_of_the_rest = (y.sum() - y) / 2
+    >>> without_mean_shift({"source": means_of_the_rest}, y, None)["source"].tolist()
+    [3.0, 3.0, 3.0]
+    """
+    w = np.ones(len(targets)) if weights is None else weights
+    of_each = w.reshape(-1, *(1,) * (targets.ndim - 1))
+    mean, total = np.average(targets, axis=0, weights=w), w.sum()
+    shift = of_each * (targets - mean) / (total - of_each)  # the mean of all minus the mean of the rest
+    return {name: view + shift for name, view in left_out.items()}
+
+
+def cross_fitted(ensembler: Any, views: Views, labels: np.ndarray, *, classes: bool) -> np.ndarray:
+    """Return the merged decision of every sample by an ensembler that did not see its target.
+
+    The samples are dealt into five folds, class by class, always the same way; the ensembler learns from four of them
+    and merges the fifth. Where a class has a single sample, what learnt from all merges it.
+
+    Parameters
+    ----------
+    ensembler : object
+        Unfitted, or fitted to something else; it is copied.
+    views : dict of str to ndarray
+        Leave-one-out values.
+    labels : ndarray of shape (m,) or (m, outputs)
+        Targets as ensemblers see them.
+    classes : bool
+        Whether the labels are classes.
+    """
+    m = len(labels)
+    order = np.argsort(labels, kind="stable") if classes else np.arange(m)
+    fold = np.empty(m, dtype=np.intp)
+    fold[order] = np.arange(m) % _FOLDS
+    if classes:
+        values, counts = np.unique(labels, return_counts=True)
+        fold[np.isin(labels, values[counts < 2])] = -1
+    decision = np.empty_like(next(iter(views.values())))
+    for number in np.unique(fold):
+        test = fold == number
+        train = ~test if number >= 0 else np.ones(m, dtype=bool)
+        if not train.any():  # as few samples as one
+            train = test
+        fitted = new_ensembler(ensembler).fit({name: view[train] for name, view in views.items()}, labels[train])
+        decision[test] = fitted.merge({name: view[test] for name, view in views.items()})
+    return decision

@@ -227,3 +227,26 @@ def float32_kept(case: KernelCase) -> None:
         fail(f"k(X, Z) of float32 samples has dtype {K.dtype}, expected float32")
     expected = np.asarray(kernel(X.astype(float), Z.astype(float)))
     require_close(K, expected, "float32", names=("float32", "float64"), tolerance=TOLERANCE_FLOAT32)
+
+
+@VALUE_LAWS.law(
+    "width in words",
+    excuse=lambda case: None if getattr(case.family, "widths", ()) else "it has no parameter that is a width",
+)
+def width_in_words(case: KernelCase) -> None:
+    """A width given as a word becomes a number when the kernel is bound: of the samples' scale, and kept afterwards."""
+    kernel, X = case.draw(ROWS)
+    grows = case.family.of in ("sqeuclidean", "l1")
+    for name in case.family.widths:
+        for word in ("scale", "median", "2*scale"):
+            unbound = kernel.set_params(**{name: word})
+            bound = unbound.bind(X)
+            number = bound.get_params(deep=False)[name]
+            if not isinstance(number, float) or not number > 0.0:
+                fail(f"{unbound!r} bound to samples has {name}={number!r}; it must be a positive number")
+            require_same(unbound(X), bound(X), f"k(X) of {unbound!r} is not that of the kernel bound to X")
+            given = kernel.set_params(**{name: number}).bind(X)
+            new = X[:COLUMNS]
+            require_same(bound(new, X), given(new, X), f"{unbound!r} bound to X is not that with {name}={number!r}")
+            larger = unbound.bind(3.0 * X).get_params(deep=False)[name] if grows else 3.0 * number
+            require_close(larger, 3.0 * number, f"{name}={word!r} of samples three times as large")

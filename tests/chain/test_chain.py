@@ -344,3 +344,34 @@ def test_a_solver_without_a_kernel_has_the_default_one():
     assert clone(solver).set_params(kernel__sigma=2.0).kernel == rbf(sigma=2.0)
     assert kr.make_solver("bicluster").get_params()["kernel__sigma"] == 1.5
     assert [name for name in make_chain("ls-svm").get_params() if name.startswith("kernel__")] == []
+
+
+def test_features_of_a_chain_have_names_and_a_container():
+    pd = pytest.importorskip("pandas")
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    chain = make_chain(StandardScaler(), "kpca(n_components=2, kernel='rbf(sigma=2.0)')").fit(X)
+    assert chain.get_feature_names_out().tolist() == ["kernelpca0", "kernelpca1"]
+    framed = chain.set_output(transform="pandas").transform(X)
+    assert isinstance(framed, pd.DataFrame)
+    assert framed.columns.tolist() == ["kernelpca0", "kernelpca1"]
+    assert isinstance(chain.set_output(transform="default").fit_transform(X), np.ndarray)
+    sides = make_chain("ksvd(n_components=2, kernel='sne(sigma=2.0)')").set_output(transform="pandas")
+    assert sides.fit_transform(X).columns.tolist() == ["left0", "left1", "right0", "right1"]
+    branches = make_chain(parallel(StandardScaler(), kpca="kpca(n_components=1, kernel='rbf(sigma=2.0)')")).fit(X)
+    names = ["standardscaler__a", "standardscaler__b", "standardscaler__c", "kpca__kernelpca0"]
+    assert branches.get_feature_names_out(["a", "b", "c"]).tolist() == names
+    assert not hasattr(make_chain("ls-svm"), "get_feature_names_out")
+
+
+@pytest.mark.parametrize("key", ["sklearn", "scikit-learn", "solver"])
+def test_a_spec_names_estimators_of_scikit_learn_by_class(key):
+    steps = [
+        {"name": "scale", key: "StandardScaler", "params": {"with_mean": False}},
+        {"name": "m", "solver": "ls-svm"},
+    ]
+    chain = Chain.from_spec({"kernreg_chain": 1, "steps": steps})
+    assert isinstance(chain.steps[0][1], StandardScaler)
+    assert chain.steps[0][1].with_mean is False
+    assert Chain.from_spec(chain.spec()).spec() == chain.spec()
+    with pytest.raises(SpecError, match="NoSuchScaler"):
+        Chain.from_spec({"kernreg_chain": 1, "steps": [{"name": "scale", key: "NoSuchScaler"}]})

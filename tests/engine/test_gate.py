@@ -11,13 +11,15 @@ import joblib
 import naive
 import numpy as np
 import pytest
+import scipy.linalg
 import threadpoolctl
 
 import kernreg as kr
 from kernreg import kernel
 from kernreg.engine.compiler import cache
-from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
+from kernreg.engine.threads import configured_blas, run_tasks, single_threaded_blas, thread_count
 from kernreg.kernels.builtin import rbf, sne
+from kernreg.solvers import LSSVC, AsKLSClassifier, KernelSVD
 
 SPECS = ("rbf", "laplacian", "poly(c=0.5)", "sne", "t", "tanh(c=0.01)", "matern", "cauchy")
 X = np.random.default_rng(0).normal(size=(520, 64))
@@ -96,6 +98,60 @@ def test_blas_threads_are_restored_after_a_result_and_after_an_error():
                 pass
             assert set(blas_threads()) == {1}
         assert blas_threads() == before
+
+
+FITS = {
+    "potrf": lambda: LSSVC(kernel="rbf(sigma=8.0)").fit(X[:100], X[:100, 0] > 0),
+    "getrf": lambda: LSSVC(kernel="tl1(rho=50.0)").fit(X[:100], X[:100, 0] > 0),
+    "eigh": lambda: LSSVC(kernel="rbf(sigma=8.0)", gamma=[0.1, 1.0]).fit(X[:100], X[:100, 0] > 0),
+    "lowrank": lambda: LSSVC(kernel="rbf(sigma=8.0)", strategy="lowrank").fit(X[:100], X[:100, 0] > 0),
+    "svd": lambda: AsKLSClassifier(kernel="sne(sigma=8.0)", gamma=[0.1, 0.3]).fit(X[:100], X[:100, 0] > 0),
+    "ksvd": lambda: KernelSVD(kernel="sne(sigma=8.0)", svd_solver="dense").fit(X[:100]),
+}
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_threads_of_the_configuration_are_those_of_blas_inside_lapack(monkeypatch, name):
+    seen, called = [], []
+
+    def watched(original):
+        def call(*given, **options):
+            called.append(original.__name__ if hasattr(original, "__name__") else str(original))
+            seen.append(tuple(blas_threads()))
+            return original(*given, **options)
+
+        return call
+
+    for module, functions in (
+        (scipy.linalg.lapack, ("dpotrf", "dgetrf", "dpotrs", "dgetrs", "dsytrd")),
+        (scipy.linalg, ("eigh", "svd", "qr", "cholesky", "cho_factor")),
+        (np.linalg, ("eigh", "svd", "qr", "cholesky")),
+    ):
+        for function in functions:
+            monkeypatch.setattr(module, function, watched(getattr(module, function)))
+    results = []
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        for threads, expected in ((1, {1}), (2, {2}), (8, {2}), (None, {2})):
+            seen.clear()
+            with kr.config_context(threads=threads):
+                results.append(FITS[name]())
+            assert called
+            assert {count for counts in seen for count in counts} == expected
+            assert blas_threads() == before
+    for model in results[1:]:
+        for attribute in ("dual_coef_", "singular_values_"):
+            if hasattr(model, attribute):
+                np.testing.assert_allclose(getattr(model, attribute), getattr(results[0], attribute), rtol=1e-9)
+
+
+def test_the_libraries_of_blas_are_looked_up_once(monkeypatch):
+    with kr.config_context(threads=1), threadpoolctl.threadpool_limits(2, user_api="blas"):
+        with configured_blas():
+            assert set(blas_threads()) == {1}
+        monkeypatch.setattr(threadpoolctl, "ThreadpoolController", None)
+        with configured_blas(), configured_blas():
+            pass
 
 
 def test_kernels_called_inside_kernels():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import naive
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import kernreg as kr
 
@@ -103,3 +104,14 @@ def test_kl_gaussian_agrees_with_the_closed_form_of_one_dimension():
 def test_chi2_counts_features_missing_in_both_as_equal():
     K = kr.make_kernel("chi2")([[0.0, 1.0]], [[0.0, 3.0]])
     np.testing.assert_allclose(K, np.exp(-1.0), rtol=1e-15)
+
+
+def test_polynomials_have_real_degrees_where_the_base_is_positive():
+    P = np.random.default_rng(0).random((20, 3))
+    k = kr.make_kernel("poly(degree=2.5, c=0.5)")
+    np.testing.assert_allclose(k(P), (P @ P.T + 0.5) ** 2.5, rtol=1e-13)
+    np.testing.assert_allclose(k(sp.csr_array(P)), k(P), rtol=1e-13)
+    assert (k.definite, kr.make_kernel("poly(degree=2)").definite) == (None, True)
+    assert kr.make_kernel(repr(k)) == k
+    with pytest.raises(kr.errors.DataError, match="finite"):  # a negative base has no such power
+        kr.make_solver("ls-svm", kernel=k).fit(P - 2.0 * np.arange(20)[:, None] % 4 + 1.0, np.arange(20) % 2)

@@ -34,7 +34,7 @@ ELEMENTWISE = {
     "negative multiple": (lambda: tl1(rho=3.0) * -0.5, lambda *s: -0.5 * naive.tl1(*s, rho=3.0)),
     "power": (lambda: linear() ** 3, lambda *s: naive.linear(*s) ** 3),
     "polynomial of kernels": (
-        lambda: 0.5 * (rbf() + linear()) ** 2 * rbf(sigma=3.0),
+        lambda: 0.5 * (rbf(sigma=1.0) + linear()) ** 2 * rbf(sigma=3.0),
         lambda *s: 0.5 * (naive.rbf(*s) + naive.linear(*s)) ** 2 * naive.rbf(*s, sigma=3.0),
     ),
     "asymmetric sum": (lambda: sne(sigma=2.0) + linear(), lambda *s: naive.sne(*s, sigma=2.0) + naive.linear(*s)),
@@ -71,11 +71,17 @@ def test_blocks_and_products_of_a_combination_agree_with_its_matrix(name, X, Z, 
 
 def test_operators_of_combinations_say_how_products_are_computed(X):
     sparse = sp.csr_array((np.ones(900), (np.arange(900), np.arange(900))))
-    for k in (2.0 * rbf(), rbf() + linear(), sne().T, 0.5 * (sne() + rbf()).T, symmetrize(sne(), "right")):
+    for k in (
+        2.0 * rbf(sigma=1.0),
+        rbf(sigma=1.0) + linear(),
+        sne(sigma=1.0).T,
+        0.5 * (sne(sigma=1.0) + rbf(sigma=1.0)).T,
+        symmetrize(sne(sigma=1.0), "right"),
+    ):
         assert k.operator(sparse).form == "separable"
         assert k.operator(X).form == "blocks"
-    assert (rbf() + laplacian()).operator(sparse).form == "blocks"
-    assert (rbf() * linear()).operator(sparse).form == "blocks"
+    assert (rbf(sigma=1.0) + laplacian(sigma=1.0)).operator(sparse).form == "blocks"
+    assert (rbf(sigma=1.0) * linear()).operator(sparse).form == "blocks"
 
 
 def test_a_sum_too_large_for_two_matrices_at_once_is_the_same(X):
@@ -86,34 +92,34 @@ def test_a_sum_too_large_for_two_matrices_at_once_is_the_same(X):
 
 
 def test_numpy_scalars_multiply_from_either_side(X):
-    assert np.float64(2.0) * rbf() == 2.0 * rbf() == rbf() * np.float32(2.0)
+    assert np.float64(2.0) * rbf(sigma=1.0) == 2.0 * rbf(sigma=1.0) == rbf(sigma=1.0) * np.float32(2.0)
 
 
 def test_definiteness_and_symmetry_follow_the_parts():
-    assert (rbf() + linear()).definite is True
-    assert (rbf() * linear() ** 2).definite is True
-    assert (2.0 * rbf()).definite is True
-    assert (-1.0 * rbf()).definite is None
-    assert (rbf() + tl1()).definite is None
-    assert (rbf() + linear()).symmetric is True
-    assert (rbf() + sne()).symmetric is False
+    assert (rbf(sigma=1.0) + linear()).definite is True
+    assert (rbf(sigma=1.0) * linear() ** 2).definite is True
+    assert (2.0 * rbf(sigma=1.0)).definite is True
+    assert (-1.0 * rbf(sigma=1.0)).definite is None
+    assert (rbf(sigma=1.0) + tl1()).definite is None
+    assert (rbf(sigma=1.0) + linear()).symmetric is True
+    assert (rbf(sigma=1.0) + sne(sigma=1.0)).symmetric is False
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "two", None, True])
 def test_powers_other_than_positive_integers_are_refused(wrong):
     with pytest.raises(ParameterError, match="integer >= 1"):
-        rbf() ** wrong
+        rbf(sigma=1.0) ** wrong
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_multiples_by_what_is_not_finite_are_refused(wrong):
     with pytest.raises(ParameterError, match="finite number"):
-        wrong * rbf()
+        wrong * rbf(sigma=1.0)
 
 
 def test_adding_a_number_is_not_defined():
     with pytest.raises(TypeError):
-        rbf() + 1.0
+        rbf(sigma=1.0) + 1.0
 
 
 # transposes ---------------------------------------------------------------------------------------------------
@@ -124,7 +130,7 @@ def test_transposed_kernel_exchanges_its_arguments(X, Z):
     close(k.T(X), naive.sne(X, sigma=2.0).T)
     close(k.T(X, Z), naive.sne(Z, X, sigma=2.0).T)
     assert k == k.T.T
-    assert rbf() == rbf().T
+    assert rbf(sigma=1.0) == rbf(sigma=1.0).T
 
 
 def test_blocks_of_a_transposed_normalised_kernel_are_normalised_over_all_rows(X, Z):
@@ -177,7 +183,11 @@ def test_symmetrized_kernel_of_new_samples_uses_the_reference_set(how, self_term
 @pytest.mark.parametrize("how", ["mean", "left", "right"])
 def test_symmetrized_kernels_are_symmetric_to_the_last_bit(how, rng):
     X = rng.normal(size=(300, 5))
-    for k in (symmetrize(sne(), how), symmetrize(sne(self_term=False), how), symmetrize(sne(), how).bind(X[:50])):
+    for k in (
+        symmetrize(sne(sigma=1.0), how),
+        symmetrize(sne(sigma=1.0, self_term=False), how),
+        symmetrize(sne(sigma=1.0), how).bind(X[:50]),
+    ):
         K = k(X)
         assert np.array_equal(K, K.T)
 
@@ -190,11 +200,11 @@ def test_blocks_of_a_symmetrized_kernel_agree_with_its_matrix(how, self_term, X)
 
 
 def test_symmetrized_kernels_say_what_is_known_about_them():
-    assert symmetrize(sne()).symmetric
-    assert symmetrize(sne()).definite is None
-    assert symmetrize(sne(), "left").definite is True
+    assert symmetrize(sne(sigma=1.0)).symmetric
+    assert symmetrize(sne(sigma=1.0)).definite is None
+    assert symmetrize(sne(sigma=1.0), "left").definite is True
     with pytest.raises(ParameterError, match="'mean', 'left', 'right'"):
-        symmetrize(sne(), "both")
+        symmetrize(sne(sigma=1.0), "both")
 
 
 # composed -----------------------------------------------------------------------------------------------------
@@ -212,17 +222,17 @@ def test_composed_kernel_sees_mapped_samples(X, Z):
 
 
 def test_a_sum_applies_the_feature_map_to_its_own_part_only(X, Z):
-    for k in (compose(rbf(), squares) + linear(), linear() + compose(rbf(), squares)):
+    for k in (compose(rbf(sigma=1.0), squares) + linear(), linear() + compose(rbf(sigma=1.0), squares)):
         close(k(X, Z), naive.rbf(X**2, Z**2) + naive.linear(X, Z))
         close(np.vstack([b for _, b in k.blocks(X, Z, block_rows=4)]), naive.rbf(X**2, Z**2) + naive.linear(X, Z))
         np.testing.assert_allclose(k.operator(X, Z) @ np.ones(17), k(X, Z).sum(axis=1), rtol=1e-12)
-    two = compose(rbf(), squares) + compose(linear(), np.tanh)
+    two = compose(rbf(sigma=1.0), squares) + compose(linear(), np.tanh)
     close(two(X), naive.rbf(X**2) + naive.linear(np.tanh(X)))
     close((2.0 * two * two)(X), 2 * (naive.rbf(X**2) + naive.linear(np.tanh(X))) ** 2)
 
 
 def test_compositions_of_compositions(X):
-    k = compose(symmetrize(compose(sne(), np.tanh), "left"), squares)
+    k = compose(symmetrize(compose(sne(sigma=1.0), np.tanh), "left"), squares)
     K = naive.sne(np.tanh(X**2))
     close(k(X), K @ K.T)
 
@@ -245,7 +255,7 @@ def test_composed_kernel_of_text():
 
 def test_a_feature_map_that_fails_says_on_which_samples(X):
     with pytest.raises(DataError, match=r"feature map of compose\(…\) does not accept Z: .*tanh"):
-        compose(rbf(), np.tanh)(X, np.array([["a", "b", "c", "d"]]))
+        compose(rbf(sigma=1.0), np.tanh)(X, np.array([["a", "b", "c", "d"]]))
 
 
 def test_composed_normalised_kernel_is_bound_to_mapped_samples(X, Z):

@@ -312,3 +312,14 @@ def test_a_function_that_cannot_be_compiled_is_an_error_that_names_the_kernel():
 
     with pytest.raises(EngineError, match="'undefined' cannot be compiled: NameError: name 'no_such_name' is not"):
         undefined()(X)
+
+
+def test_an_import_inside_a_kernel_function_is_named():
+    @kernel(of="rows")
+    def local_import(x, y):
+        import math
+
+        return math.exp(-abs(x[0] - y[0]))
+
+    with pytest.raises(EngineError, match=r"'local-import'.*import statement; import what it needs outside"):
+        local_import()(np.eye(2))

@@ -55,7 +55,7 @@ def test_without_self_term_the_training_diagonal_is_zero_and_rows_sum_to_one(nam
 
 def test_without_self_term_identical_samples_do_not_count_wherever_they_stand(Z):
     Z[3] = Z[5]
-    k = sne(self_term=False).bind(Z)
+    k = sne(sigma=1.0, self_term=False).bind(Z)
     K = k(Z)
     assert naive.relative_error(K, naive.sne(Z, self_term=False)) <= 1e-14
     assert K[3, 5] == K[5, 3] == 0.0
@@ -65,8 +65,8 @@ def test_without_self_term_identical_samples_do_not_count_wherever_they_stand(Z)
 
 
 def test_a_lone_sample_without_self_term_has_a_row_of_zero():
-    assert sne(self_term=False)([[1.0, 2.0]]).tolist() == [[0.0]]
-    assert t(self_term=False)([[1.0, 2.0]]).tolist() == [[0.0]]
+    assert sne(sigma=1.0, self_term=False)([[1.0, 2.0]]).tolist() == [[0.0]]
+    assert t(sigma=1.0, self_term=False)([[1.0, 2.0]]).tolist() == [[0.0]]
 
 
 @pytest.mark.parametrize("name", ORACLE)
@@ -162,7 +162,7 @@ def test_bound_kernels_know_their_reference_and_compare_by_it(Z, new):
 
 def test_scalar_needs_a_reference_set(Z):
     with pytest.raises(ParameterError, match=r"k\.bind\(Z\)\.scalar"):
-        sne().scalar(Z[0], Z[1])
+        sne(sigma=1.0).scalar(Z[0], Z[1])
 
 
 def test_a_third_party_normalised_kernel(Z, new):

@@ -8,11 +8,13 @@ import inspect
 import pkgutil
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from persistence.answers import require_identical, says
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -20,7 +22,9 @@ from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import FixedThresholdClassifier, StratifiedKFold, TunedThresholdClassifierCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
@@ -264,6 +268,46 @@ SKLEARN = {
     "svr": lambda: SVR(),
     "ridge": lambda: Ridge(random_state=np.random.RandomState(3)),
 }
+
+
+WRAPPERS = {
+    "sigmoid": lambda inner: CalibratedClassifierCV(inner),
+    "isotonic": lambda inner: CalibratedClassifierCV(inner, method="isotonic", ensemble=False),
+    "temperature": lambda inner: CalibratedClassifierCV(inner, method="temperature"),
+    "one-vs-rest": OneVsRestClassifier,
+    "outputs": MultiOutputClassifier,
+    "tuned threshold": TunedThresholdClassifierCV,
+    "tuned by F1": lambda inner: TunedThresholdClassifierCV(inner, scoring="f1", cv=3),
+    "fixed threshold": lambda inner: FixedThresholdClassifier(inner, threshold=0.3),
+    "columns": lambda inner: make_pipeline(ColumnTransformer([("a", StandardScaler(), [0])], "passthrough"), inner),
+}
+
+
+@pytest.mark.parametrize("solver", ["ls-svm(kernel='rbf(sigma=2.0)')", "ask-ls(kernel='sne(sigma=2.0)', gamma=3.0)"])
+@pytest.mark.parametrize("name", WRAPPERS)
+def test_wrappers_come_back_with_classifiers_inside(name, solver, table, there_and_back):
+    X, y, new = table
+    y = (np.asarray(y) == np.unique(y)[0]).astype(int)
+    if name in ("one-vs-rest", "outputs"):
+        y = np.column_stack([y, X[:, 0] > 0, np.ones(len(y))][: 3 if name == "one-vs-rest" else 2]).astype(int)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Label 2 is present in all")  # that is the constant predictor
+        model = WRAPPERS[name](kr.make_solver(solver)).fit(X, y)
+    again = there_and_back(model)
+    require_identical(says(again, new), says(model, new))
+
+
+@pytest.mark.parametrize("calibration", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("asked", [False, True])
+def test_probabilities_and_labels_come_back(calibration, asked, table, there_and_back):
+    X, y, new = table
+    for labels in (y, np.column_stack([np.asarray(y) == name for name in np.unique(y)]).astype(int)):
+        model = kr.make_solver("ls-svm", kernel="rbf(sigma=2.0)", calibration=calibration).fit(X, labels)
+        if asked:
+            model.predict_proba(new)
+        again = there_and_back(model)
+        np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
+        np.testing.assert_array_equal(again.predict(new), model.predict(new))
 
 
 @pytest.mark.parametrize("name", SKLEARN)

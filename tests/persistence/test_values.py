@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
 
@@ -84,7 +85,7 @@ VALUES = {
         *(np.complex64(1 - 2j), np.datetime64("2024-02-29T12:00"), np.timedelta64(5, "s"), np.float32(1e-45)),
     ],
     "types": [float, int, str, object, np.float32, np.int64, np.dtype("f4"), np.dtype("U7"), np.dtype(object)],
-    "functions": [np.tanh, np.log1p, np.add],
+    "functions": [np.tanh, np.log1p, np.add, balanced_accuracy_score],
     "objects": np.array(["a", None, 1.5, b"c", ("t", 1), np.float32(3)], dtype=object),
     "table of objects": np.array([["a", "b"], ["c", None]], dtype=object),
 }

@@ -14,6 +14,8 @@ from kernreg.kernels.builtin import laplacian, rbf
 from kernreg.plotting import TuningDisplay
 from kernreg.solvers import LSSVC
 
+pytestmark = pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")
+
 
 @pytest.fixture
 def result(moons):

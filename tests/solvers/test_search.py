@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernreg as kr
-from kernreg.errors import ParameterError
+from kernreg.errors import GridEndWarning, KernregWarning, ParameterError
 from kernreg.kernels.builtin import rbf, sne
 from kernreg.kernels.indexed import precomputed
 from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor, tune
+
+# Small grids, whose ends are often the best: that it is told has a test of its own.
+pytestmark = pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "rbf(sigma=2.0)", rbf, rbf(sigma=2.0)], ids=str)
@@ -92,7 +99,7 @@ def test_tune_regressions_and_whole_kernels(blobs):
     y = np.sin(X[:, 0])
     result = tune(LSSVR(), {"kernel": ["linear", "rbf(sigma=3.0)"], "gamma": "loo"}, X, y)
     assert result.best_params["kernel"] == "rbf(sigma=3.0)"
-    assert len(result.table) == 72
+    assert len(result.table) >= 72  # two grids of 36, extended where the best is near an end
     assert result.best_score > 0.8
     assert tune(AsKLSRegressor(gamma=3.0), {"kernel": ["sne"]}, X, y).best_params["gamma"] == 3.0
 
@@ -204,6 +211,7 @@ def test_tune_draws_no_bar_in_a_pipe(blobs, capsys):
         ({"gamma": ["loo"]}, "gamma"),
         ({"kernel": ["rbf"], "width": [1]}, "no parameter 'width'"),
         ([1, 2], "give a mapping"),
+        ([{"gamma": [1.0]}, {"width": [1]}], "no parameter 'width'"),
     ],
 )
 def test_tune_refuses_grids_it_cannot_read(blobs, grid, message):
@@ -222,3 +230,111 @@ def test_tune_refuses_estimators_without_leave_one_out(blobs):
     X, labels, _ = blobs
     with pytest.raises(ParameterError, match="no exact leave-one-out"):
         tune(StandardScaler(), {"with_mean": [True]}, X, labels)
+
+
+def test_tune_a_pipeline_by_the_names_of_either(blobs):
+    X, labels, new = blobs
+    pipeline = make_pipeline(StandardScaler(), LSSVC(kernel="rbf"))
+    scaled = StandardScaler().fit_transform(X)
+    expected = tune(LSSVC(kernel="rbf"), {"kernel__sigma": [0.5, 1.0, 2.0], "gamma": [0.1, 1.0, 10.0]}, scaled, labels)
+    for prefix in ("lssvc__", ""):
+        grid = {f"{prefix}kernel__sigma": [0.5, 1.0, 2.0], f"{prefix}gamma": [0.1, 1.0, 10.0]}
+        result = tune(pipeline, grid, X, labels)
+        assert result.best_params == {f"lssvc__{name}": value for name, value in expected.best_params.items()}
+        assert result.best_score == result.best_estimator[-1].loo_score_ == expected.best_score
+        np.testing.assert_array_equal(result.table["score"], expected.table["score"])
+        again = clone(pipeline).set_params(**result.best_params).fit(X, labels)
+        np.testing.assert_array_equal(result.best_estimator.predict(new), again.predict(new))
+        assert result.best_estimator[-1].gamma == result.best_params["lssvc__gamma"]
+    assert not hasattr(pipeline[-1], "dual_coef_")  # what was given stays unfitted
+
+
+def test_tune_fits_the_steps_before_the_solver_once_for_each_of_their_settings(blobs):
+    X, labels, _ = blobs
+    fits = []
+
+    class Counting(StandardScaler):
+        def fit(self, X, y=None, sample_weight=None):
+            fits.append(self.with_mean)
+            return super().fit(X, y, sample_weight)
+
+    pipeline = make_pipeline(Counting(), LSSVC(kernel="rbf"))
+    grid = {"counting__with_mean": [True, False], "kernel__sigma": [0.5, 1.0, 2.0, 3.0], "gamma": [1.0, 2.0]}
+    result = tune(pipeline, grid, X, labels, sample_weight=np.ones(60))
+    assert fits[:2] == [True, False]
+    assert len(fits) == 3  # and the model that is kept
+    assert len(result.table) == 16
+    swapped = tune(pipeline, {"counting": [StandardScaler(), "passthrough"], "gamma": [1.0]}, X, labels)
+    assert len(swapped.table) == 2
+    replaced = tune(pipeline, {"lssvc": [LSSVC(gamma=2.0), AsKLSClassifier(kernel="sne", gamma=3.0)]}, X, labels)
+    assert sorted(replaced.table["lssvc__gamma"]) == [2.0, 3.0]
+
+
+def test_tune_chains_and_lists_of_grids(blobs):
+    X, labels, new = blobs
+    scaled = StandardScaler().fit_transform(X)
+    grids = [{"kernel": ["linear"]}, {"kernel": ["rbf"], "kernel__sigma": [1.0, 2.0], "gamma": [0.5, 5.0]}]
+    expected = tune("ls-svm(gamma=[1.0, 2.0])", grids, scaled, labels)
+    assert len(expected.table) == 6
+    chain = kr.make_chain(StandardScaler(), "ls-svm(gamma=[1.0, 2.0])")
+    own = [{"lssvm__" + name: values for name, values in grid.items()} for grid in grids]
+    result = tune(chain, own, X, labels)
+    np.testing.assert_array_equal(result.table["score"], expected.table["score"])
+    assert result.best_score == result.best_estimator.steps_[-1][1].loo_score_
+    assert result.best_params["lssvm__gamma"] == expected.best_params["gamma"]
+    assert result.best_estimator.predict(new).shape == (9,)
+    common = kr.make_chain(StandardScaler(), "ls-svm", kernel="rbf")
+    assert "kernel__sigma" in tune(common, X=X, y=labels).best_params
+
+
+@pytest.mark.parametrize("solver", ["ls-svm", "ask-ls(kernel='sne')", make_pipeline(StandardScaler(), LSSVC())])
+def test_tune_without_a_grid_searches_widths_and_gamma(blobs, solver):
+    X, labels, _ = blobs
+    result = tune(solver, X=X, y=labels)
+    width, gamma = result.best_params
+    assert (width.rpartition("__")[2], gamma.rpartition("__")[2]) == ("sigma", "gamma")
+    assert result.table[width].nunique() == 5
+    assert result.table[gamma].nunique() > 30
+    last = result.best_estimator if isinstance(solver, str) else result.best_estimator[-1]
+    assert result.best_score == last.loo_score_
+    assert list(tune("ls-svm(kernel='linear')", None, X, labels).best_params) == ["gamma"]
+
+
+@pytest.mark.parametrize("strategy", ["exact", "lowrank"])
+def test_the_best_score_is_that_of_the_model_to_the_last_bit(blobs, strategy):
+    X, _, _ = blobs
+    grid = {"kernel__sigma": [1.0, 2.0, 3.0], "gamma": np.logspace(-1, 3, 9)}
+    result = tune(LSSVR(strategy=strategy), grid, X, np.sin(X[:, 0]))
+    assert result.best_score == result.best_estimator.loo_score_ == result.table["score"].max()
+    assert result.best_estimator.gamma == result.best_params["gamma"]
+
+
+@pytest.mark.filterwarnings("default::kernreg.errors.GridEndWarning")
+def test_tune_tells_of_a_best_value_at_the_end_of_its_grid(blobs):
+    X, _, _ = blobs
+    y = np.sin(X[:, 0])
+    with pytest.warns(GridEndWarning) as heard:
+        tune(LSSVR(), {"kernel__sigma": [0.5, 0.7, 1.0], "gamma": [0.01, 0.1, 1.0]}, X, y)
+    messages = sorted(str(warning.message) for warning in heard)
+    assert [message.split(" ")[0] for message in messages] == ["gamma=1", "kernel__sigma=1.0"]
+    assert {warning.filename for warning in heard} == {__file__}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tune(LSSVR(), {"kernel__sigma": [0.5, 1.0], "gamma": [0.01, 1.0]}, X, y)  # no inside, no end
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        SelectKBest(k=2),
+        LinearDiscriminantAnalysis(),
+        ColumnTransformer([("some", SelectKBest(k=1), [0, 1])]),
+    ],
+)
+def test_steps_that_learn_from_targets_are_told(blobs, step):
+    X, labels, _ = blobs
+    name = type(step).__name__
+    pipeline = make_pipeline(step, LSSVC())
+    with pytest.warns(KernregWarning, match=rf"'{name.lower()}' \({name}\) learns from targets") as heard:
+        tune(pipeline, {"gamma": [1.0, 2.0]}, X, labels)
+    assert heard[0].filename == __file__

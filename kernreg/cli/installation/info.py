@@ -86,7 +86,7 @@ def kernel_properties(family: Any) -> dict[str, str]:
     properties = {
         "function of": str(family.of),
         "symmetry": SYMMETRIC.get(family.symmetric, str(family.symmetric)),
-        "definiteness": DEFINITE.get(family.definite, str(family.definite)),
+        "definiteness": DEFINITE.get(family.definite, "depends on the parameters"),
         "samples": INPUTS.get(family.inputs, str(family.inputs)),
     }
     if family.normalize:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 KINDS = tuple(registry.KINDS)
+SUMMARY_WIDTH = 90  # characters of the line about an entry
 
 
 def listing(kind: str | None = None) -> list[registry.Entry]:
@@ -30,19 +31,27 @@ def full_name(entry: registry.Entry) -> str:
 
 
 def table(entries: Sequence[registry.Entry]) -> Table:
-    """Lay entries out as a table, with reasons only where there are any."""
+    """Lay entries out as a table: the last column says what each is, or what is wrong with it."""
     from rich.markup import escape
     from rich.table import Table
 
-    with_reasons = any(entry.reason for entry in entries)
     grid = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ["kind", "name", "distribution", "version", "status", *["reason"] * with_reasons]:
+    for heading in ("kind", "name", "distribution", "version", "status", "what it is"):
         grid.add_column(heading, overflow="fold")
     for entry in entries:
-        reason = [escape(entry.reason or "")] * with_reasons
-        origin = escape(entry.distribution or entry.origin)
-        grid.add_row(entry.kind, escape(entry.name), origin, entry.version or "", styled(entry.status), *reason)
+        origin, told = escape(entry.distribution or entry.origin), escape(entry.reason or summary(entry))
+        grid.add_row(entry.kind, escape(entry.name), origin, entry.version or "", styled(entry.status), told)
     return grid
+
+
+def summary(entry: registry.Entry) -> str:
+    """Return the line about an entry, of a length that fits beside the rest."""
+    from kernreg.cli.app import COMMANDS
+    from kernreg.cli.installation.summaries import summary_of
+
+    own = COMMANDS.get(entry.name) if entry.kind == "command" and entry.distribution == "kernreg" else None
+    text = own.rstrip(".") if own else summary_of(entry)
+    return text if len(text) <= SUMMARY_WIDTH else f"{text[: SUMMARY_WIDTH - 1]}…"
 
 
 @click.command("list")

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 import numpy as np
 
+from kernreg.cli.files import check_output, output_option
 from kernreg.cli.options import (
     data_argument,
     json_option,
     kernel_option,
-    output_option,
     seed_option,
     target_option,
     write_table,
@@ -38,6 +38,7 @@ def command(
     kernel: str | None,
     seed: int,
     output: Path | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Group the rows and the columns of the matrix in DATA by kernel SVD.
@@ -49,6 +50,7 @@ def command(
     from kernreg.factory import make_solver
     from kernreg.io import read_samples
 
+    check_output(output, [data], force)
     samples = read_samples(data, target=target)
     estimator = make_solver("bicluster", n_clusters=(clusters, column_clusters or clusters), random_state=seed)
     if kernel is not None:

@@ -8,7 +8,8 @@ from typing import Any
 import click
 import numpy as np
 
-from kernreg.cli.options import data_argument, kernel_option, output_option, target_option, write_table
+from kernreg.cli.files import check_output, output_option
+from kernreg.cli.options import data_argument, kernel_option, target_option, write_table
 from kernreg.cli.output import console
 from kernreg.errors import ParameterError
 
@@ -23,7 +24,7 @@ _PICTURES = {".png", ".svg", ".pdf"}
 )
 @kernel_option
 @output_option("A CSV file, or a picture (.png, .svg, .pdf); CSV on standard output by default.")
-def command(data: Path, target: str | None, solver: str, kernel: str | None, output: Path | None) -> None:
+def command(data: Path, target: str | None, solver: str, kernel: str | None, output: Path | None, force: bool) -> None:
     """Write the coordinates of the samples in DATA, or draw them.
 
     The target, if there is one, is left out of the features; it colours the picture.
@@ -34,6 +35,11 @@ def command(data: Path, target: str | None, solver: str, kernel: str | None, out
     from kernreg.factory import make_solver
     from kernreg.io import read_samples
 
+    check_output(output, [data], force)
+    if output is not None and output.suffix.lower() in _PICTURES:
+        from kernreg.plotting.base import pyplot
+
+        pyplot()  # says what to install before anything is computed
     estimator: Any = make_solver(solver)
     if not hasattr(estimator, "transform"):
         raise ParameterError(f"{solver!r} gives no coordinates; use 'kpca', 'ksvd' or 'nystrom'")

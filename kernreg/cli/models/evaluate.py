@@ -11,14 +11,15 @@ import numpy as np
 from kernreg.cli.options import (
     check_task,
     data_argument,
+    default_solver,
     json_option,
     make_predictor,
-    read_labelled,
     seed_option,
     target_option,
     task_of,
 )
 from kernreg.cli.output import console, write_json
+from kernreg.cli.tables import Table, table_options
 from kernreg.errors import KernregError
 
 #: What is measured, and whether more or less of it is better.
@@ -33,6 +34,7 @@ MEASURES: dict[str, Any] = {"accuracy": max, "macro_f1": max, "r2": max, "rmse":
 @click.option("--cv", type=click.IntRange(2), default=5, show_default=True, help="Folds.")
 @click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Times the folds are redrawn.")
 @seed_option
+@table_options
 @json_option
 def command(
     data: Path,
@@ -42,6 +44,7 @@ def command(
     cv: int,
     repeats: int,
     seed: int,
+    table: Table,
     as_json: bool,
 ) -> None:
     """Cross-validate every solver with every kernel on the table in DATA.
@@ -51,28 +54,32 @@ def command(
     """
     from kernreg.common.progress import progress
 
-    X, y, _ = read_labelled(data, target)
+    X, y, names = table.read(data, target)
     task = task_of(y)
-    chosen = solvers or (("ls-svm(gamma='loo')",) if task == "classification" else ("ls-svr(gamma='loo')",))
-    pairs = [(solver, kernel) for solver in chosen for kernel in (kernels or (None,))]
+    pairs = [(solver, kernel) for solver in solvers or (default_solver(y),) for kernel in (kernels or (None,))]
     estimators = [make_predictor(solver, kernel) for solver, kernel in pairs]
     for estimator in estimators:
         check_task(estimator, y)
-    rows = []
+    rows, cleaning = [], {}
     with progress("evaluate", len(pairs)) as report:
         for number, ((solver, kernel), estimator) in enumerate(zip(pairs, estimators, strict=True)):
             report(number)
             used = kernel or estimator.kernel or getattr(estimator, "default_kernel", None)
             row: dict[str, Any] = {"solver": solver, "kernel": str(used)}
             try:
-                row.update(cross_validated(estimator, X, y, cv, repeats, seed))
+                row.update(cross_validated(table.chain(estimator, X, names), X, y, cv, repeats, seed))
             except KernregError as error:
                 row["error"] = str(error)
             rows.append(row)
+            cleaning.update(dict.fromkeys(table.story))
     if as_json:
-        write_json({"data": str(data), "task": task, "folds": cv, "repeats": repeats, "results": rows})
+        write_json(
+            {"data": str(data), "task": task, "folds": cv, "repeats": repeats, "cleaning": [*cleaning], "results": rows}
+        )
     else:
         _print(rows, cv, repeats)
+        for line in cleaning:
+            console().print(line)
     if all("error" in row for row in rows):
         raise SystemExit(1)
 

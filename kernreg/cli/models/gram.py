@@ -9,6 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
+from kernreg.cli.files import check_output, output_option
 from kernreg.cli.options import data_argument, target_option
 from kernreg.cli.output import console
 from kernreg.errors import DataError
@@ -20,15 +21,15 @@ from kernreg.errors import DataError
 @click.option("--against", type=click.Path(path_type=Path), help="A second table: its samples are the columns.")
 @target_option
 @click.option("--block-rows", type=click.IntRange(1), help="Rows in one block; as many as fit by default.")
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="A .npy file, or a folder for one .npy file per block with an index.json.",
-)
+@output_option("A .npy file, or a folder for one .npy file per block with an index.json.", required=True)
 def command(
-    data: Path, kernel: str, against: Path | None, target: str | None, block_rows: int | None, output: Path
+    data: Path,
+    kernel: str,
+    against: Path | None,
+    target: str | None,
+    block_rows: int | None,
+    output: Path,
+    force: bool,
 ) -> None:
     """Write the kernel matrix of the samples in DATA.
 
@@ -38,6 +39,11 @@ def command(
     from kernreg.factory import make_kernel
     from kernreg.io import read_samples
 
+    if output.suffix not in ("", ".npy"):
+        raise DataError(
+            f"--output {output} has the suffix {output.suffix!r}; give a file that ends in .npy, or a folder"
+        )
+    check_output(output, [data, against], force, folder=not output.suffix)
     k = make_kernel(kernel)
     first = read_samples(data, target=target)
     X, Z = first.X, None
@@ -70,10 +76,6 @@ def _one_file(path: Path, shape: tuple[int, int], dtype: Any, blocks: Any, repor
 def _folder(folder: Path, shape: tuple[int, int], dtype: Any, blocks: Any, report: Any, kernel: str) -> None:
     from kernreg.common.atomic import replacing
 
-    if folder.suffix:
-        raise DataError(
-            f"--output {folder} has the suffix {folder.suffix!r}; give a file that ends in .npy, or a folder"
-        )
     folder.mkdir(parents=True, exist_ok=True)
     index = folder / "index.json"
     index.unlink(missing_ok=True)  # blocks without an index are not a matrix: it comes back last

@@ -8,7 +8,9 @@ from typing import Any
 import click
 import numpy as np
 
-from kernreg.cli.options import data_argument, output_option, without_name_warnings, write_table
+from kernreg.cli.files import check_output, output_option
+from kernreg.cli.options import data_argument, without_name_warnings, write_table
+from kernreg.cli.tables import read_for, row_names
 from kernreg.errors import ParameterError
 
 
@@ -17,25 +19,36 @@ from kernreg.errors import ParameterError
 @data_argument
 @click.option("--views", is_flag=True, help="Also the decision value of every view.")
 @click.option("--probabilities", is_flag=True, help="Also class probabilities, where the model has them.")
+@click.option("--id", "ids", metavar="COLUMN", multiple=True, help="A column of DATA to keep before the predictions.")
+@click.option("--append", is_flag=True, help="Keep all columns of DATA before the predictions.")
 @output_option("A CSV file; standard output by default.")
-def command(model: Path, data: Path, views: bool, probabilities: bool, output: Path | None) -> None:
+def command(
+    model: Path,
+    data: Path,
+    views: bool,
+    probabilities: bool,
+    ids: tuple[str, ...],
+    append: bool,
+    output: Path | None,
+    force: bool,
+) -> None:
     """Write what MODEL predicts for the samples in DATA, as CSV.
 
-    Columns are found by the names the model was fitted with; others in DATA are left alone.
+    Columns are found by the names the model was fitted with; others in DATA are left alone. The cleaning that the model
+    was fitted with is done to them first.
     """
-    from kernreg.io import read_samples
     from kernreg.persistence import load
 
+    check_output(output, [model, data], force)
     loaded = load(model)
     if not hasattr(loaded, "predict"):
         raise ParameterError(f"{model} holds a {type(loaded).__name__}, which predicts nothing; use kernreg embed")
-    names = getattr(loaded, "feature_names_in_", None)
-    columns_of_model = None if names is None else [str(name) for name in names]
-    samples = read_samples(data, columns=columns_of_model, n_features=getattr(loaded, "n_features_in_", None))
+    X = read_for(loaded, data)
+    names, kept = row_names(data, ids, append)
     with without_name_warnings():
-        columns: list[tuple[str, Any]] = [("prediction", loaded.predict(samples.X))]
+        columns: list[tuple[str, Any]] = [("prediction", loaded.predict(X))]
         if views:
-            for name, values in loaded.decision_views(samples.X).items():
+            for name, values in loaded.decision_views(X).items():
                 columns += _columns(name, values, getattr(loaded, "classes_", None))
         if probabilities:
             if not hasattr(loaded, "predict_proba"):
@@ -43,8 +56,10 @@ def command(model: Path, data: Path, views: bool, probabilities: bool, output: P
                     f"{type(loaded).__name__} in {model} has no probabilities; fit it with "
                     "ensembler=\"stack(method='logistic')\""
                 )
-            columns += _columns("probability", loaded.predict_proba(samples.X), loaded.classes_)
-    write_table([name for name, _ in columns], zip(*(values for _, values in columns), strict=True), output)
+            columns += _columns("probability", loaded.predict_proba(X), loaded.classes_)
+    predicted = zip(*(values for _, values in columns), strict=True)
+    rows = ([*first, *row] for first, row in zip(kept, predicted, strict=True)) if names else predicted
+    write_table([*names, *(name for name, _ in columns)], rows, output)
 
 
 def _columns(name: str, values: np.ndarray, classes: Any) -> list[tuple[str, np.ndarray]]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
+from kernreg.cli.files import check_output, output_option
 from kernreg.cli.options import (
     check_task,
     json_option,
-    output_option,
     save_model,
     seed_option,
     without_name_warnings,
@@ -32,7 +32,14 @@ _RUN = {"data", "target", "output", "cv"}
 @seed_option
 @json_option
 def command(
-    chain: Path, data: Path | None, target: str | None, cv: int | None, output: Path | None, seed: int, as_json: bool
+    chain: Path,
+    data: Path | None,
+    target: str | None,
+    cv: int | None,
+    output: Path | None,
+    force: bool,
+    seed: int,
+    as_json: bool,
 ) -> None:
     """Fit the chain in a file to a table.
 
@@ -59,6 +66,7 @@ def command(
     settings = run_settings(spec.pop("run", {}), chain)
     made = Chain.from_spec(spec)
     table, output = data or settings.get("data"), output or settings.get("output")
+    check_output(output, [chain, table], force)
     folds = cv or settings.get("cv")
     if table is None:
         raise SpecError(f'{chain} names no data; add --data table.csv, or data = "table.csv" under [run]')

@@ -9,20 +9,20 @@ from typing import Any
 
 import click
 
+from kernreg.cli.files import check_output, output_option
 from kernreg.cli.options import (
     check_task,
     data_argument,
     json_option,
     kernel_option,
     make_predictor,
-    output_option,
-    read_labelled,
     save_model,
     target_option,
     without_name_warnings,
     write_table,
 )
 from kernreg.cli.output import console, write_json
+from kernreg.cli.tables import Table, table_options
 from kernreg.errors import SpecError
 
 
@@ -75,10 +75,12 @@ def _list(values: str) -> list[Any]:
     "grids",
     metavar="NAME=VALUES",
     multiple=True,
-    help="Values to try: kernel__sigma=0.5,1,2 or gamma=0.01:1000:30; may be given several times.",
+    help="Values to try: kernel__sigma=0.5,1,2 or gamma=0.01:1000:30; may be given several times. "
+    "Without it, widths of the kernel and gamma are searched.",
 )
 @output_option("The model file to write, fitted with the best parameters.")
-@click.option("--table", type=click.Path(path_type=Path), help="A CSV file with every combination.")
+@click.option("--table", "every", type=click.Path(path_type=Path), help="A CSV file with every combination.")
+@table_options
 @json_option
 def command(
     data: Path,
@@ -87,7 +89,9 @@ def command(
     kernel: str | None,
     grids: tuple[str, ...],
     output: Path | None,
-    table: Path | None,
+    force: bool,
+    every: Path | None,
+    table: Table,
     as_json: bool,
 ) -> None:
     """Choose parameters by exact leave-one-out, without refits.
@@ -95,26 +99,46 @@ def command(
     \b
     kernreg tune iris.csv -t species -k rbf -g kernel__sigma=0.5,1,2,4 -g gamma=0.01:1000:30 -o best.kern
     """
+    from sklearn.base import clone
+
     from kernreg.solvers.tuning import tune
 
-    grid: dict[str, Any] = {"gamma": "loo"} if not grids else {**parse_grid(grids)}
+    grid = parse_grid(grids) if grids else None
+    check_output(output, [data, every], force)
+    check_output(every, [data, output], force)
     estimator = make_predictor(solver, kernel)
-    X, y, names = read_labelled(data, target)
+    X, y, names = table.read(data, target)
     check_task(estimator, y)
+    model = table.chain(estimator, X, names, grid)
     with without_name_warnings():
-        found = tune(estimator, grid, X, y)
+        # The cleaning uses no targets: fitted once to all rows, it leaves the decompositions to the solver.
+        cleaning = [] if model is estimator else [(name, step) for name, step in model.steps[:-1]]
+        cleaned = X
+        for _, step in cleaning:
+            cleaned = step.fit(cleaned).transform(cleaned)
+        found = tune(estimator, grid, cleaned, y)
+    best = found.best_estimator
+    if cleaning:
+        model.steps_ = [*cleaning, (model.steps[-1][0], best)]
+        model.steps = [*cleaning, (model.steps[-1][0], clone(best))]
+        model.n_features_in_ = X.shape[1]
+        if hasattr(best, "classes_"):
+            model.classes_ = best.classes_
+        best = model
     rows = found.table if isinstance(found.table, list) else found.table.to_dict("records")
-    if table is not None:
+    if every is not None:
         header = list(rows[0])
-        write_table(header, ([row.get(name, "") for name in header] for row in rows), table)
+        write_table(header, ([row.get(name, "") for name in header] for row in rows), every)
     if output is not None:
-        save_model(found.best_estimator, names, output)
+        save_model(best, names, output)
     told = {"score": found.best_score, "parameters": found.best_params, "combinations": len(rows)}
     if as_json:
         write_json({**told, "model": None if output is None else str(output)})
         return
     out = console()
     out.print(f"{len(rows)} combinations; best leave-one-out score [bold]{found.best_score:.4f}[/]")
+    for line in table.story:
+        out.print(line)
     for name, value in found.best_params.items():
         out.print(f"  {name} = {value}")
     if output is not None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.errors import NumbaError
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.extending import register_jitable
 
 from kernreg.engine.compiler import cache
@@ -91,11 +91,13 @@ def compilation_errors(name: str) -> Iterator[None]:
     """Say which kernel it is whose function Numba cannot compile."""
     try:
         yield
-    except NumbaError as cause:
+    except (NumbaError, UnsupportedBytecodeError) as cause:  # the second is none of the first
         # Numba reports its own layers first: the reason is what follows the last of them.
         inner = str(cause).rpartition("Failed in nopython mode pipeline")[2]
         lines = [line.strip() for line in inner.splitlines()[1:] if line.strip()] or [str(cause)]
         reason = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
+        if "IMPORT_NAME" in reason:
+            reason = "it has an import statement; import what it needs outside, at the top of the module"
         raise EngineError(
             f"the function of kernel {name!r} cannot be compiled: {reason.rstrip('.')}. "
             "A kernel function computes with numbers: it may call the functions of kernreg.jit and math, and plain "

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from kernreg.engine import memory
-from kernreg.engine.threads import single_threaded_blas
+from kernreg.engine.threads import configured_blas, single_threaded_blas
 from kernreg.linalg.exact.centring import CentredKernel, induced_norms, mirror
 from kernreg.linalg.exact.leave_one_out import DAMP_INSTEAD, BlockSpectrum
 from kernreg.linalg.exact.poles import is_pole, pole_error
@@ -118,6 +118,7 @@ def _rounded(K: np.ndarray) -> np.ndarray:
     return rounded
 
 
+@configured_blas()
 def solve_block(kernel: CentredKernel, T: np.ndarray, gamma: float) -> BlockSolution | None:
     """Solve a/γ + K̃ c = T, c/γ + K̃ᵀ a = T; None where γ is too near a pole for a factorisation.
 
@@ -196,6 +197,7 @@ def _reported(
     return a, c, SolveReport("exact", factor.method, kernel.size, gamma, residual, inverse_or_inf(factor.rcond), steps)
 
 
+@configured_blas()
 def solve_block_or_spectrum(
     kernel: CentredKernel, T: np.ndarray, gamma: float, on_pole: str = "raise"
 ) -> BlockSolution:

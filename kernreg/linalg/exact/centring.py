@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas
 
+from kernreg.engine.threads import configured_blas
 from kernreg.errors import DataError
 
 _ROWS = 256  # rows handled at once where a pass over the matrix needs temporaries
@@ -120,6 +121,7 @@ class CentredKernel(Centring):
         return self.mean(Y) - (self.right @ A) / self.norm
 
 
+@configured_blas()
 def centre(K: np.ndarray, weights: np.ndarray | None = None, *, overwrite: bool = False) -> CentredKernel:
     """Centre a square kernel matrix.
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from kernreg.engine.threads import inside_task
+from kernreg.engine.threads import configured_blas, inside_task
 from kernreg.linalg.exact.centring import CentredKernel, induced_norms
 from kernreg.linalg.exact.poles import is_pole, pole_error
 from kernreg.linalg.exact.report import SolveReport, relative
@@ -67,6 +67,7 @@ class SymmetricSpectrum:
         The m - 1 eigenpairs on the space orthogonal to the border, values ascending.
     """
 
+    @configured_blas()
     def __init__(self, kernel: CentredKernel):
         self.kernel = kernel
         K = _dominant_border(kernel)
@@ -88,6 +89,7 @@ class SymmetricSpectrum:
     def _filters(self, gammas: np.ndarray) -> np.ndarray:
         return _reciprocal(self.values[:, None] + 1.0 / gammas)
 
+    @configured_blas()
     def solve(self, T: np.ndarray, gammas: np.ndarray) -> np.ndarray:
         """Return Â of shape (len(gammas), m, C): (K̃ + I/γ) Â = T for every γ. Meaningless at poles."""
         projected = self.vectors.T @ T
@@ -95,6 +97,7 @@ class SymmetricSpectrum:
         found = self.vectors @ coefficients.reshape(len(self.values), len(gammas) * T.shape[1])
         return np.ascontiguousarray(found.reshape(len(T), len(gammas), T.shape[1]).transpose(1, 0, 2))
 
+    @configured_blas()
     def leave_one_out(self, solutions: np.ndarray, gammas: np.ndarray) -> np.ndarray:
         """Return y_i - f⁽⁻ⁱ⁾(x_i) for every γ, sample and class: â_i / (√w_i R_ii)."""
         R = _diagonals(self.vectors, self.vectors, self._filters(gammas)).T
@@ -102,6 +105,7 @@ class SymmetricSpectrum:
             residuals = solutions / R[:, :, None]
         return residuals if self.kernel.root is None else residuals / self.kernel.root[:, None]
 
+    @configured_blas()
     def solution(self, T: np.ndarray, gamma: float) -> tuple[np.ndarray, SolveReport]:
         """Return Â of one γ and the report, the residual measured in the eigenbasis; raise at a pole."""
         gammas = np.array([gamma])
@@ -132,6 +136,7 @@ class BlockSpectrum:
         The m - 1 triplets on the space orthogonal to the border, values descending.
     """
 
+    @configured_blas()
     def __init__(self, kernel: CentredKernel, damping: float = 1.0):
         self.kernel, self.damping = kernel, damping
         K = _dominant_border(kernel)
@@ -156,6 +161,7 @@ class BlockSpectrum:
         first, second = (np.where(damped, t * _reciprocal(t * t + regular), _reciprocal(t)) for t in (plus, minus))
         return first, second
 
+    @configured_blas()
     def solve(
         self, T: np.ndarray, gammas: np.ndarray, damped: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -172,6 +178,7 @@ class BlockSpectrum:
         found = vectors @ coefficients.reshape(r, G * columns)
         return np.ascontiguousarray(found.reshape(len(vectors), G, columns).transpose(1, 0, 2))
 
+    @configured_blas()
     def leave_one_out(
         self, T: np.ndarray, A: np.ndarray, C: np.ndarray, gammas: np.ndarray, damped: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -232,6 +239,7 @@ class BlockSpectrum:
         e = np.linalg.solve(inverse, unknowns)
         return e[:, 0], e[:, 1]
 
+    @configured_blas()
     def solution(
         self, T: np.ndarray, gamma: float, on_pole: str = "raise"
     ) -> tuple[np.ndarray, np.ndarray, SolveReport]:

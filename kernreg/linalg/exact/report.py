@@ -7,9 +7,11 @@ from typing import Self
 
 import numpy as np
 
+from kernreg.common.display import Display
+
 
 @dataclass(frozen=True)
-class SolveReport:
+class SolveReport(Display):
     """How a system was solved and how well.
 
     Attributes

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from kernreg.engine.threads import configured_blas
 from kernreg.kernels.base import Kernel
 from kernreg.linalg.exact.report import SolveReport, unit_if_zero
 from kernreg.linalg.krylov.centred_operator import CentredOperator
@@ -48,6 +49,7 @@ class IterativeReport(SolveReport):
     form: str = "blocks"
 
 
+@configured_blas()
 def solve_symmetric_iterative(
     kernel: Kernel,
     X: Any,
@@ -113,6 +115,7 @@ def solve_symmetric_iterative(
     return centred.scale(result.solution), (centred.border @ result.full) / centred.norm, report
 
 
+@configured_blas()
 def solve_block_iterative(
     kernel: Kernel,
     X: Any,
@@ -204,7 +207,7 @@ def _report(
         near = poles[np.abs(poles * gamma - 1.0) < 1e-3]
         if len(near):
             note += f". 1/gamma = {1 / gamma:g} is close to a pole of the system, about {near[0]:.6g}: change gamma"
-        warnings.warn(note, ConvergenceWarning, stacklevel=3)
+        warnings.warn(note, ConvergenceWarning, stacklevel=4)  # past the gate of BLAS
     return IterativeReport(
         "iterative",
         result.method,

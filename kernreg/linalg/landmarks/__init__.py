@@ -3,6 +3,7 @@
 selection.py       which samples: uniform, k-means++, entropy, leverage
 features.py        Nyström features of landmarks, streamed
 lowrank_systems.py LS-SVM and AsK-LS on features, with leave-one-out
+small_systems.py     the systems of p unknowns that this comes to
 nystrom.py         singular triplets from some rows and columns: the asymmetric Nyström method
 approximation.py     from one set of landmarks
 sampled_matrix.py    a kernel matrix known by some of its rows and columns, and their choice

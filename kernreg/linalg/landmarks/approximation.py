@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernreg.config import memory_budget
+from kernreg.common.display import Display
 from kernreg.errors import DataError
 from kernreg.linalg.landmarks.sampled_matrix import SectionedMatrix
 from kernreg.linalg.landmarks.sections import Section, Swapped
@@ -35,7 +35,7 @@ class Level(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NystromReport:
+class NystromReport(Display):
     """What was done, and how well.
 
     Attributes
@@ -47,7 +47,8 @@ class NystromReport:
     rows, columns : int
         Landmarks of both sides.
     rank : int
-        Triplets of the block that were extended.
+        Triplets of the block that were extended: max(4 r, r + 30), or a third of the landmarks where that is less, at
+        least r, and without those beyond r that are below a tenth of the r-th singular value.
     normalizers : str
         Of row-normalised kernels, ``"exact"`` or ``"estimate"``; else ``"none"``.
     normalizer_error : float
@@ -131,7 +132,7 @@ def approximate(
     scale = float(np.abs(block).max(initial=0.0)) * np.sqrt(block.size)
     if center:
         centre_both_sides(block)
-    count = _count(matrix, block.shape, r) if orthogonalize else r
+    count = _count(block.shape, r) if orthogonalize else r
     U, s, V, partial = singular_triplets(block, count, method=svd_method)
     kept = s > 10.0 * np.finfo(np.float64).eps * scale
     kept[r:] &= s[r:] > _WORTHWHILE * s[r - 1]
@@ -200,10 +201,9 @@ def _triangular(F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return root[:, None] * vectors.T * lengths, vectors / root / lengths[:, None]
 
 
-def _count(matrix: SectionedMatrix, shape: tuple[int, int], r: int) -> int:
-    """Return how many triplets of the block are extended: a few for each one asked for, as memory allows."""
-    fitting = int(0.1 * memory_budget()) // (8 * sum(matrix.shape))
-    return min(*shape, max(r, min(max(_OVERSAMPLING * r, r + _ANYWAY), min(shape) // 3, fitting)))
+def _count(shape: tuple[int, int], r: int) -> int:
+    """Return how many triplets of the block are extended: a few for each one asked for."""
+    return min(*shape, max(r, min(max(_OVERSAMPLING * r, r + _ANYWAY), min(shape) // 3)))
 
 
 def _padded(A: np.ndarray, missing: int) -> np.ndarray:

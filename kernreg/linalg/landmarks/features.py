@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from kernreg.common.progress import row_progress
 from kernreg.kernels.base import Kernel
 
 #: Directions of W below this, relative to the largest, are rounding errors. Without definiteness W may be small in
@@ -69,10 +70,12 @@ class Features:
         def accumulate(rows: slice, block: np.ndarray) -> np.ndarray:
             F = self.of_block(block)
             G = F if weights is None else weights[rows, None] * F
+            show(len(F))
             # F.T @ F of one array is a symmetric product to numpy, at half the price.
             return np.hstack([(F if weights is None else G).T @ F, G.sum(axis=0)[:, None], G.T @ Y[rows]])
 
-        total = self.kernel.map_rows(self.samples, self.landmarks, accumulate, "add")
+        with row_progress(f"features of {self.landmarks.shape[0]} landmarks", len(Y)) as show:
+            total = self.kernel.map_rows(self.samples, self.landmarks, accumulate, "add")
         q, mass = self.rank, float(len(Y) if weights is None else weights.sum())
         mean = total[:, q] / mass
         gram = total[:, :q] - mass * np.outer(mean, mean)

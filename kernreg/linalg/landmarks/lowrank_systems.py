@@ -14,7 +14,7 @@ AsK-LS with K ≈ Φ_s Φ_tᵀ. With p = Φ_tᵀ J c and q = Φ_sᵀ J a,
 
 Leave-one-out residuals (the landmarks, and the normalisers of kernels such as `sne`, held fixed) are exact and need a
 second pass: e_i / (1 - h_i) with the leverage h_i = 1/m + φ̃_iᵀ M⁻¹ φ̃_i, M the matrix above; for AsK-LS likewise with
-2×2 systems.
+2×2 systems. Where s = 1 the eigenvectors of M are those of ΦᵀJΦ, and the one pass serves every γ.
 
 References
 ----------
@@ -24,38 +24,22 @@ support vector machines, 2002, chapter 6. Tao, Tonin, Patrinos & Suykens, Nonlin
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
+from kernreg.common.progress import row_progress
 from kernreg.config import memory_budget
+from kernreg.engine.threads import configured_blas
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
-from kernreg.linalg.exact.report import SolveReport, relative
 from kernreg.linalg.landmarks.features import Features, Moments, asymmetric_features, symmetric_features
-from kernreg.linalg.landmarks.selection import choose_landmarks
+from kernreg.linalg.landmarks.selection import choose_landmarks, default_landmarks
+from kernreg.linalg.landmarks.small_systems import LowRankReport, SmallSystem, eigenpairs
 from kernreg.linalg.system_inputs import require_positive, targets_and_weights
-
-_DEFAULT_LANDMARKS = 500
-_EPS = float(np.finfo(np.float64).eps)
-
-
-@dataclass(frozen=True)
-class LowRankReport(SolveReport):
-    """A `SolveReport`; residual and condition are those of the small system.
-
-    Attributes
-    ----------
-    landmarks : int
-        How many samples stand for all.
-    rank : int
-        How many features they gave.
-    """
-
-    landmarks: int = 0
-    rank: int = 0
 
 
 @dataclass(frozen=True)
@@ -75,6 +59,10 @@ class LowRankView:
     loo_residuals: np.ndarray | None = None
 
 
+#: The views of a solution, and its report.
+Solved = tuple[tuple[LowRankView, ...], LowRankReport]
+
+
 class LowRankProblem:
     """Features and their moments, made once and good for every γ.
 
@@ -87,10 +75,8 @@ class LowRankProblem:
         The samples as targets, where the kernel compares two spaces; X by default.
     weights : ndarray of shape (m,), optional
         Positive sample weights.
-    n_landmarks : int, optional
-        500 by default, or all samples where there are fewer, and no more than the memory budget has room for.
-    landmarks, random_state
-        As in `choose_landmarks`.
+    n_landmarks, landmarks, random_state
+        As in `choose_landmarks`; as many as `default_landmarks` says by default.
 
     Attributes
     ----------
@@ -113,7 +99,9 @@ class LowRankProblem:
         self._X = X
         self._Y, self._weights = targets_and_weights(X.shape[0], Y, weights)
         self._offset = np.average(self._Y, axis=0, weights=self._weights)
-        self.indices = _choose(kernel, X, Z, n_landmarks, landmarks, random_state)
+        if n_landmarks is None and isinstance(landmarks, str):
+            n_landmarks = default_landmarks(X.shape[0])
+        self.indices = choose_landmarks(kernel, X, n_landmarks, landmarks, Z=Z, random_state=random_state)
 
     def _moments(self, features: Features) -> Moments:
         return features.moments(self._Y - self._offset, self._weights)
@@ -126,9 +114,17 @@ class LowRankProblem:
         """The root mean square of the singular values of the centred low-rank matrix."""
         raise NotImplementedError
 
-    def at(self, gamma: float, *, loo: bool = False) -> tuple[tuple[LowRankView, ...], LowRankReport]:
+    def at(self, gamma: float, *, loo: bool = False) -> Solved:
         """Solve for one γ; with ``loo`` leave-one-out residuals, too, for a pass over the samples."""
         raise NotImplementedError
+
+    def path(self, gammas: Sequence[float]) -> Iterator[Solved | None]:
+        """Yield solutions with leave-one-out residuals for each γ, None at a pole."""
+        for gamma in gammas:
+            try:
+                yield self.at(gamma, loo=True)
+            except ParameterError:  # a pole
+                yield None
 
 
 class SymmetricLowRank(LowRankProblem):
@@ -149,6 +145,7 @@ class SymmetricLowRank(LowRankProblem):
     (30, True)
     """
 
+    @configured_blas()
     def __init__(self, kernel: Kernel, X: Any, Y: np.ndarray, *, definite: bool | None = None, **settings: Any):
         super().__init__(kernel, X, Y, **settings)
         self._definite = bool(kernel.definite if definite is None else definite)
@@ -161,23 +158,67 @@ class SymmetricLowRank(LowRankProblem):
         signs, gram = self._features.signs, self._sums.gram
         return float(np.sqrt(max(0.0, signs @ (gram * gram) @ signs) / len(self._Y)))
 
-    def at(self, gamma: float, *, loo: bool = False) -> tuple[tuple[LowRankView, ...], LowRankReport]:
-        """Solve for one γ; with ``loo`` leave-one-out residuals, too, for a pass over the samples."""
+    @cached_property
+    def _eigenpairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Those of ΦᵀJΦ, negative ones being rounding errors."""
+        gram = self._sums.gram
+        values, vectors = eigenpairs(gram)
+        return np.maximum(values, 0.0), vectors
+
+    def _system(self, gamma: float) -> SmallSystem:
         require_positive(gamma)
-        features, sums, floor = self._features, self._sums, 1 / gamma if self._definite else None
-        system = _SmallSystem(sums.gram + np.diag(features.signs / gamma), gamma, floor=floor)
-        w, residual = system.solve(sums.targets)
-        rest = None
-        if loo:
+        gram, shift = self._sums.gram, self._features.signs / gamma
+        if not self._definite:
+            return SmallSystem(gram, gamma, shift)
+        values, vectors = self._eigenpairs
+        return SmallSystem(gram, gamma, shift, (values + 1.0 / gamma, vectors))
 
-            def left_out(rows: slice, block: np.ndarray) -> np.ndarray:
-                F = features.of_block(block) - sums.mean
-                h = self._weight(rows, len(F)) * (1.0 / sums.mass + system.bilinear(F, F))
-                return (self._Y[rows] - self._offset - F @ w) / (1.0 - h)[:, None]
+    def at(self, gamma: float, *, loo: bool = False) -> Solved:
+        """Solve for one γ; with ``loo`` leave-one-out residuals, too, for a pass over the samples."""
+        return self._at([gamma], loo=loo)[0]
 
-            rest = features.kernel.map_rows(self._X, features.landmarks, left_out)
-        view = _view(features, sums, w, self._offset, rest)
-        return (view,), system.report("primal", len(self._Y), residual, len(self.indices), features.rank)
+    def path(self, gammas: Sequence[float]) -> Iterator[Solved | None]:
+        """Yield solutions with leave-one-out residuals for each γ, None at a pole."""
+        if not self._definite:
+            yield from super().path(gammas)
+            return
+        at_once = max(1, int(memory_budget() // (64 * self._Y.size)))  # γ whose residuals are held together
+        for start in range(0, len(gammas), at_once):
+            yield from self._at(gammas[start : start + at_once], loo=True)
+
+    @configured_blas()
+    def _at(self, gammas: Sequence[float], *, loo: bool) -> list[Solved]:
+        """Return the solutions for several γ whose systems share their eigenvectors, or for one."""
+        features, sums, size = self._features, self._sums, len(self._Y)
+        systems = [self._system(gamma) for gamma in gammas]
+        solutions = [system.solve(sums.targets) for system in systems]
+        rest = self._left_out(systems, [w for w, _ in solutions]) if loo else [None] * len(systems)
+        return [
+            (
+                (_view(features, sums, w, self._offset, left_out),),
+                system.report("primal", size, residual, len(self.indices), features.rank),
+            )
+            for system, (w, residual), left_out in zip(systems, solutions, rest, strict=True)
+        ]
+
+    def _left_out(self, systems: list[SmallSystem], solutions: list[np.ndarray]) -> list[Any]:
+        """Return leave-one-out residuals (m, C) of each system in one pass, in the coordinates of the eigenvectors."""
+        features, sums, vectors = self._features, self._sums, systems[0].vectors
+        T, origin = features.transform @ vectors, (features.origin + sums.mean) @ vectors
+        inverses = np.column_stack([1.0 / system.values for system in systems])
+        W = vectors.T @ np.hstack(solutions)
+        shape = len(systems), self._Y.shape[1]
+
+        def left_out(rows: slice, block: np.ndarray) -> np.ndarray:
+            F = np.asarray(block, dtype=np.float64) @ T - origin
+            h = self._weight(rows, len(F))[:, None] * (1.0 / sums.mass + (F * F) @ inverses)
+            rest = (self._Y[rows] - self._offset)[:, None, :] - (F @ W).reshape(len(F), *shape)
+            show(len(F))
+            return (rest / (1.0 - h)[:, :, None]).reshape(len(F), -1)
+
+        with row_progress(f"leave-one-out, {len(systems)} gamma", len(self._Y)) as show:
+            residuals = features.kernel.map_rows(self._X, features.landmarks, left_out)
+        return list(residuals.reshape(len(self._Y), *shape).transpose(1, 0, 2))
 
 
 class BlockLowRank(LowRankProblem):
@@ -199,6 +240,7 @@ class BlockLowRank(LowRankProblem):
     True
     """
 
+    @configured_blas()
     def __init__(self, kernel: Kernel, X: Any, Y: np.ndarray, *, Z: Any = None, **settings: Any):
         super().__init__(kernel, X, Y, Z=Z, **settings)
         self._source, self._target = asymmetric_features(kernel.anchored(X, Z), X, X if Z is None else Z, self.indices)
@@ -210,40 +252,38 @@ class BlockLowRank(LowRankProblem):
         s, t = self._sums
         return float(np.sqrt(max(0.0, (s.gram * t.gram).sum()) / len(self._Y)))
 
-    def at(self, gamma: float, *, loo: bool = False) -> tuple[tuple[LowRankView, ...], LowRankReport]:
+    @configured_blas()
+    def at(self, gamma: float, *, loo: bool = False) -> Solved:
         """Solve for one γ; with ``loo`` leave-one-out residuals, too, for a pass over the samples."""
         require_positive(gamma)
         (s, t), source, target, Y, offset = self._sums, self._source, self._target, self._Y, self._offset
         q, columns = source.rank, self._Y.shape[1]
         coupling = np.eye(q) / gamma
-        system = _SmallSystem(np.block([[s.gram, coupling], [coupling, t.gram]]), gamma)
+        system = SmallSystem(np.block([[s.gram, coupling], [coupling, t.gram]]), gamma, np.zeros(2 * q))
         solution, residual = system.solve(np.vstack([s.targets, t.targets]))
         w_s, w_t = solution[:q], solution[q:]
         rest_s = rest_t = None
         if loo:
+            inverse = 1.0 / system.values
 
             def left_out(rows: slice, block: np.ndarray) -> np.ndarray:
                 F, G = source.of_block(block) - s.mean, target.of_rows(rows) - t.mean
                 weight = self._weight(rows, len(F))
-                first, second = np.hstack([F, np.zeros_like(G)]), np.hstack([np.zeros_like(F), G])
-                keep_s = 1.0 - weight * (1.0 / s.mass + system.bilinear(first, first))
-                keep_t = 1.0 - weight * (1.0 / t.mass + system.bilinear(second, second))
-                cross = weight * system.bilinear(first, second)
+                first, second = F @ system.vectors[:q], G @ system.vectors[q:]
+                keep_s = 1.0 - weight * (1.0 / s.mass + (first * first) @ inverse)
+                keep_t = 1.0 - weight * (1.0 / t.mass + (second * second) @ inverse)
+                cross = weight * ((first * second) @ inverse)
                 e_s, e_t = Y[rows] - offset - F @ w_s, Y[rows] - offset - G @ w_t
                 scale = (keep_s * keep_t - cross * cross)[:, None]
                 both = [keep_t[:, None] * e_s + cross[:, None] * e_t, keep_s[:, None] * e_t + cross[:, None] * e_s]
+                show(len(F))
                 return np.hstack(both) / scale
 
-            rest = source.kernel.map_rows(self._X, source.landmarks, left_out)
+            with row_progress("leave-one-out", len(Y)) as show:
+                rest = source.kernel.map_rows(self._X, source.landmarks, left_out)
             rest_s, rest_t = rest[:, :columns], rest[:, columns:]
         views = _view(source, s, w_s, offset, rest_s), _view(target, t, w_t, offset, rest_t)
         return views, system.report("block", len(Y), residual, len(self.indices), q)
-
-
-def _choose(kernel: Kernel, X: Any, Z: Any, count: int | None, landmarks: Any, random_state: Any) -> np.ndarray:
-    if count is None and isinstance(landmarks, str):
-        count = min(X.shape[0], _DEFAULT_LANDMARKS, max(1, int(np.sqrt(memory_budget() / 64))))  # p × p must fit, too
-    return choose_landmarks(kernel, X, count, landmarks, Z=Z, random_state=random_state)
 
 
 def _view(
@@ -251,47 +291,3 @@ def _view(
 ) -> LowRankView:
     # φ(x) = k(x, landmarks) T - origin, and f(x) = (φ(x) - mean)ᵀ w + offset.
     return LowRankView(features.transform @ w, offset - (features.origin + moments.mean) @ w, rest)
-
-
-class _SmallSystem:
-    """A symmetric p×p matrix through its eigenvalues: solutions, quadratic forms of its inverse, condition.
-
-    Where the matrix is known to be at least ``floor`` times the identity, eigenvalues below are rounding errors. Where
-    it is not, a vanishing eigenvalue is a pole.
-    """
-
-    def __init__(self, M: np.ndarray, gamma: float, floor: float | None = None):
-        self.M, self.gamma = M, gamma
-        self.values, self.vectors = linalg.eigh(M) if len(M) else (np.zeros(0), M)
-        largest = float(np.abs(self.values).max(initial=0.0))
-        if floor is not None:
-            self.values = np.maximum(self.values, floor)
-        smallest = float(np.abs(self.values).min(initial=np.inf))
-        if smallest <= 4.0 * np.sqrt(max(1, len(M))) * _EPS * largest and floor is None:
-            raise ParameterError(
-                f"gamma={gamma:g} is at a pole: 1/gamma = {1 / gamma:g} cannot be told from a singular value (or minus "
-                "an eigenvalue) of the low-rank kernel matrix, and the system has no unique solution there. Change "
-                "gamma by some percent, or the number of landmarks"
-            )
-        self.condition = largest / smallest if smallest > 0.0 else float("inf")
-
-    def solve(self, B: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the solutions, refined once, and the largest relative residual."""
-        x = self._inverse(B)
-        x = x + self._inverse(B - self.M @ x)
-        return x, relative(B - self.M @ x, B)
-
-    def _inverse(self, B: np.ndarray) -> np.ndarray:
-        return self.vectors @ ((self.vectors.T @ B) / self.values[:, None])
-
-    def bilinear(self, F: np.ndarray, G: np.ndarray) -> np.ndarray:
-        """Return fᵢᵀ M⁻¹ gᵢ for all rows."""
-        left = F @ self.vectors
-        right = left if G is F else G @ self.vectors
-        return (left * right) @ (1.0 / self.values)
-
-    def report(self, method: str, size: int, residual: float, landmarks: int, rank: int) -> LowRankReport:
-        """Return the report of a solve."""
-        return LowRankReport(
-            "lowrank", method, size, self.gamma, residual, self.condition, landmarks=landmarks, rank=rank
-        )

@@ -34,12 +34,13 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.config import memory_budget
+from kernreg.engine.threads import configured_blas
 from kernreg.errors import DataError
 from kernreg.linalg.landmarks.approximation import Approximation, Level, approximate
 from kernreg.linalg.landmarks.sampled_matrix import SectionedMatrix
 
 _GROWTH = 2
+_LARGEST = 5000  # landmarks of a side, by default: a block of 200 MB. Not by memory: the result would depend on it
 _FIRST = 4.0  # how often the first change counts
 
 
@@ -58,7 +59,7 @@ class NystromSettings:
     tol : float, optional
         Double the subsample until η is estimated to be at most this.
     largest : tuple of int, optional
-        Bounds on the landmarks; by default what the memory budget holds of the block.
+        Bounds on the landmarks; 5000 by default.
     svd_method : str
         How the block is decomposed, as `singular_triplets` takes it.
     seed : int
@@ -76,6 +77,7 @@ class NystromSettings:
 _DEFAULTS = NystromSettings()
 
 
+@configured_blas()
 def nystrom_triplets(
     matrix: SectionedMatrix,
     r: int,
@@ -165,9 +167,8 @@ def _estimate(changes: list[float]) -> float:
 
 
 def _bounds(matrix: SectionedMatrix, largest: tuple[int, int] | None, sizes: tuple[int, int]) -> tuple[int, int]:
-    side = max(*sizes, int(np.sqrt(memory_budget() / 64)))  # the block, and room to work on it
     N, M = matrix.shape
-    n, m = (side, side) if largest is None else largest
+    n, m = (_LARGEST, _LARGEST) if largest is None else largest
     return min(N, max(n, sizes[0])), min(M, max(m, sizes[1]))
 
 

@@ -17,7 +17,8 @@ References
 ----------
 Suykens, Van Gestel, De Brabanter, De Moor & Vandewalle, Least squares support vector machines, 2002, chapter 6
 (entropy). Arthur & Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007. Alaoui & Mahoney, Fast
-randomized kernel ridge regression with statistical guarantees, NeurIPS 2015 (leverage).
+randomized kernel ridge regression with statistical guarantees, NeurIPS 2015 (leverage). Rudi, Camoriano & Rosasco, Less
+is more: Nyström computational regularization, NeurIPS 2015 (how many).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import numpy as np
 from scipy import linalg
 
 from kernreg.config import memory_budget
+from kernreg.engine.threads import configured_blas
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.linalg.randomness import generator
@@ -38,8 +40,25 @@ METHODS = ("uniform", "kmeans++", "entropy", "leverage")
 _POOL = 20_000  # candidates, a tenth of that for entropy, where landmarks are not so many that it takes more
 _SWAPS = 10  # for each landmark, at most
 _FEWEST_PILOTS = 300  # columns by which rows are scored, and rows by which columns are
+_FEWEST, _MOST = 500, 5000  # landmarks by default
+_OPERATIONS = 5e12  # that they may cost: one or two minutes on two cores
 
 
+def default_landmarks(n: int, passes: float = 3.0) -> int:
+    """Return how many of n samples are landmarks where nobody says.
+
+    √n log n, the order that costs kernel ridge regression no accuracy, but no more than 5000, than 5·10¹² operations
+    allow (``passes`` · n · p² of them, 3 for features and their moments; at least 500), and than fit an eighth of the
+    memory budget as a matrix p × p.
+
+    >>> [default_landmarks(n) for n in (1000, 50_000, 200_000)]
+    [500, 2419, 2886]
+    """
+    affordable = min(np.sqrt(n) * np.log(max(n, 2)), _MOST, np.sqrt(_OPERATIONS / (passes * n)))
+    return max(1, int(min(n, max(_FEWEST, affordable), np.sqrt(memory_budget() / 64))))
+
+
+@configured_blas()
 def choose_landmarks(
     kernel: Kernel,
     X: Any,
@@ -100,6 +119,7 @@ def choose_landmarks(
     return np.sort(pool[chosen])
 
 
+@configured_blas()
 def leverage_of_both(
     block: Callable[[np.ndarray, np.ndarray], np.ndarray],
     shape: tuple[int, int],
@@ -167,7 +187,7 @@ def _pool(n: int, p: int, method: str, rng: np.random.Generator) -> np.ndarray:
     """Return the candidates: all samples, or a uniform subset where that would be too much work or memory."""
     size = max(10 * p, _POOL)
     if method == "entropy":  # holds the kernel matrix of the pool
-        size = max(p, min(max(4 * p, _POOL // 10), int(np.sqrt(memory_budget() / 64))))
+        size = max(4 * p, _POOL // 10)
     return np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False))
 
 

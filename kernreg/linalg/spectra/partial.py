@@ -28,6 +28,7 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from kernreg.config import memory_budget
+from kernreg.engine.threads import configured_blas
 from kernreg.errors import DataError, ParameterError
 from kernreg.linalg.randomness import generator
 from kernreg.linalg.spectra.arpack import arpack_eigenpairs, arpack_triplets, lobpcg_eigenpairs
@@ -80,6 +81,7 @@ class Hints:
 _NO_HINTS = Hints()
 
 
+@configured_blas()
 def eigenpairs(
     A: Any,
     k: int,
@@ -158,6 +160,7 @@ def eigenpairs(
     return (spectrum.values / matrix.factor).astype(kept), (spectrum.vectors * signs).astype(kept), report
 
 
+@configured_blas()
 def singular_triplets(
     A: Any,
     k: int,
@@ -326,7 +329,7 @@ def _report(
             f"{spectrum.residual:.2g}, and tol={settings.tol:.2g} was asked for. Raise max_iter or tol, or use 'dense' "
             "where memory allows",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,  # past the gate of BLAS
         )
     steps, residual = spectrum.iterations, spectrum.residual
     return PartialReport(method, A.shape, int(k), steps, A.count, A.passes, residual, converged, A.form, note)

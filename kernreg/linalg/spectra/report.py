@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kernreg.common.display import Display
+
 
 @dataclass(frozen=True)
-class PartialReport:
+class PartialReport(Display):
     """How a partial decomposition was found, and how well.
 
     Attributes

@@ -4,7 +4,7 @@ requirement.py      Requirement: a kind, a name, and the distribution that provi
 allowed_classes.py  plugins by registered name, kernreg's own classes, estimators of scikit-learn; nothing else
 """
 
-from kernreg.registry.naming.allowed_classes import find, is_record, requirement_of
+from kernreg.registry.naming.allowed_classes import find, is_record, requirement_of, sklearn_module
 from kernreg.registry.naming.requirement import Requirement, read_requirement, version_of
 
-__all__ = ["Requirement", "find", "is_record", "read_requirement", "requirement_of", "version_of"]
+__all__ = ["Requirement", "find", "is_record", "read_requirement", "requirement_of", "sklearn_module", "version_of"]

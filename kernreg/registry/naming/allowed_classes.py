@@ -25,7 +25,7 @@ OWN = {
     "parallel": "kernreg.chain.branches:Parallel",
     "view-ensemble": "kernreg.ensemblers.view_ensemble:ViewEnsemble",
     "solve-report": "kernreg.linalg.exact.report:SolveReport",
-    "low-rank-report": "kernreg.linalg.landmarks.lowrank_systems:LowRankReport",
+    "low-rank-report": "kernreg.linalg.landmarks.small_systems:LowRankReport",
     "iterative-report": "kernreg.linalg.krylov.dual_systems:IterativeReport",
     "partial-report": "kernreg.linalg.spectra.report:PartialReport",
     "section": "kernreg.linalg.landmarks.sections:Section",
@@ -51,6 +51,15 @@ SKLEARN = frozenset(
         *("kernel_ridge", "linear_model", "manifold", "mixture", "model_selection", "multiclass", "multioutput"),
         *("naive_bayes", "neighbors", "neural_network", "pipeline", "preprocessing", "random_projection"),
         *("semi_supervised", "svm", "tree"),
+    )
+)
+
+#: Private classes of scikit-learn that its public estimators are made of once fitted.
+SKLEARN_PARTS = frozenset(
+    (
+        *("sklearn.calibration:_CalibratedClassifier", "sklearn.calibration:_SigmoidCalibration"),
+        *("sklearn.calibration:_TemperatureScaling", "sklearn.multiclass:_ConstantPredictor"),
+        "sklearn.metrics._scorer:_CurveScorer",
     )
 )
 
@@ -83,6 +92,8 @@ def requirement_of(obj: Any) -> Requirement | None:
     for name, known in OWN.items():
         if known == target:
             return Requirement("kernreg", name, "kernreg", version_of("kernreg"))
+    if target in SKLEARN_PARTS:
+        return Requirement("scikit-learn", target, "scikit-learn", version_of("scikit-learn"))
     if is_record(obj):
         return _record_requirement(obj)
     public = _public_module(obj)
@@ -115,15 +126,31 @@ def find(asked: Requirement, path: str) -> Any:
             f"{path!r} needs {asked}, which this kernreg {version_of('kernreg')} does not have: {asked.installation}"
         )
     module, _, name = asked.name.partition(":")
-    if asked.kind != "scikit-learn" or module not in SKLEARN or not _CLASS_NAME.fullmatch(name):
+    part = asked.name in SKLEARN_PARTS
+    if asked.kind != "scikit-learn" or not (part or (module in SKLEARN and _CLASS_NAME.fullmatch(name))):
         raise _tampered(asked, path)
     found = getattr(import_module(module), name, None)
-    if not isinstance(found, type) or not _is_sklearn_class(found):
+    if not isinstance(found, type) or not (part or _is_sklearn_class(found)):
         raise ModelNeedsPlugin(
             f"{path!r} needs {asked.name}, which is not an estimator of scikit-learn {version_of('scikit-learn')}: "
             f"{asked.installation}"
         )
     return found
+
+
+def sklearn_module(name: str) -> str | None:
+    """Return the public module of the estimator of scikit-learn with that class name, None if there is none.
+
+    >>> sklearn_module("StandardScaler"), sklearn_module("ls-svm")
+    ('sklearn.preprocessing', None)
+    """
+    if not _CLASS_NAME.fullmatch(name):
+        return None
+    for module in sorted(SKLEARN):
+        found = getattr(import_module(module), name, None)
+        if isinstance(found, type) and _is_sklearn_class(found) and _public_module(found) == module:
+            return module
+    return None
 
 
 def _registered(asked: Requirement, path: str) -> Any:

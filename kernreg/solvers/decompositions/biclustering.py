@@ -51,14 +51,16 @@ LENGTHS = ("both", "projected", "none")
 COMPATIBILITIES = ("a0", "a1", "a2")
 EMBEDDINGS = ("vectors", "scores", "directions")
 
+_CLUSTERS = 3  # by default
+
 
 class KernelBiclustering(BiclusterMixin, KernelParameters):
     """Clusters of rows and clusters of columns, by k-means on both embeddings of kernel SVD.
 
     Parameters
     ----------
-    n_clusters : int or tuple of int
-        Clusters of rows and of columns; one number for both.
+    n_clusters : int or tuple of int, optional
+        Clusters of rows and of columns; one number for both. By default 3, or as many as there are rows or columns.
     kernel : str, KernelFamily or Kernel, optional
         Compares rows with columns. Its bandwidth is relative to samples of length one, unless ``lengths="none"``.
         By default that of the chain around it, else ``sne(sigma=1.5)``.
@@ -120,7 +122,7 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
 
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
-        n_clusters: Any = 3,
+        n_clusters: Any = None,
         *,
         kernel: Any = None,
         n_components: int | None = None,
@@ -191,7 +193,7 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
     # Steps --------------------------------------------------------------------------------------------------
 
     def _cluster_counts(self, shape: tuple[int, int]) -> tuple[int, int]:
-        given = self.n_clusters
+        given = tuple(min(_CLUSTERS, size) for size in shape) if self.n_clusters is None else self.n_clusters
         counts = tuple(given) if isinstance(given, tuple | list) else (given, given)
         if len(counts) != 2 or not all(map(_is_count, counts)):
             raise ParameterError(

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernreg.common.progress import residual_progress
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
-from kernreg.engine.threads import single_threaded_blas
+from kernreg.engine.threads import configured_blas, single_threaded_blas
 from kernreg.errors import DataError
 from kernreg.factory import make_kernel
 from kernreg.kernels import Kernel
@@ -72,6 +72,7 @@ class Decomposition:
     report: PartialReport
 
 
+@configured_blas()
 def decompose(kernel: Kernel, X: Any, Z: Any, r: int, settings: SVDSettings, *, center: bool) -> Decomposition:
     """Return the r leading triplets of the kernel matrix between X and Z, centred on both sides or as it is."""
     operator, note = _operator(kernel, X, Z, settings.solver)

@@ -68,7 +68,7 @@ class AsymmetricNystroem(TwoSided):
         Double the landmarks until η is estimated to be at most this. η is `kernreg.metrics.singular_vector_error`,
         estimated, on the safe side, by the change from one size to the next; `solver_report_.levels` shows all sizes.
     max_landmarks : int, tuple of two, or None
-        Where doubling stops, by default at what the memory budget holds; a ConvergenceWarning says so.
+        Where doubling stops, by default at 5000; a ConvergenceWarning says so.
     compatibility : {None, "a0", "a1", "a2", "identity"}
         As in `KernelSVD`.
     center, scale : bool
@@ -80,7 +80,10 @@ class AsymmetricNystroem(TwoSided):
         second) and for sparse samples that share few features, and estimates beyond: there the sums would take longer
         than all the rest, and their errors (`solver_report_.normalizer_error`) are far below those of the vectors.
     orthogonalize : bool
-        True: singular triplets of the low-rank approximation G_Nm G_nm⁺ G_nM, orthonormal and far more accurate. False:
+        True: singular triplets of the low-rank approximation G_Nm G_nm⁺ G_nM, orthonormal and far more accurate. Its
+        rank is max(4 r, r + 30), or a third of the landmarks where that is less, at least r, and without singular
+        values of the block below a tenth of the r-th (`solver_report_.rank`); (N + M) rank numbers are held at once,
+        whatever the memory budget, on which no result depends. False:
         those of the block as they are extended, columns normalised, singular values scaled by √(NM/(nm)), as in the
         paper.
     svd_solver : {"auto", "dense", "krylov", "arpack", "randomized"}

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.solvers.decompositions.compatibility.fixed_maps import Compatibility, make_compatibility
 from kernreg.solvers.parameters import KernelParameters, check_choice
-from kernreg.solvers.samples import check_samples, input_kind
+from kernreg.solvers.samples import check_samples, check_second, input_kind
 
-SIDES = ("left", "right", "both")
+SIDES = ("source", "target", "both")
+_ALIASES = {"left": "source", "right": "target"}  # the words of the literature on the SVD
 
 
 class TwoSided(TransformerMixin, KernelParameters):
@@ -45,6 +45,20 @@ class TwoSided(TransformerMixin, KernelParameters):
     def transform_right(self, Z: Any) -> np.ndarray:
         """Return the right scores of samples like those of the right side."""
 
+    def transform_target(self, Z: Any) -> np.ndarray:
+        """Return the scores of targets: `transform_right` by its other name."""
+        return self.transform_right(Z)
+
+    @property
+    def source_scores_(self) -> np.ndarray:
+        """Scores of the training samples as sources: ``left_scores_`` by its other name."""
+        return self.left_scores_
+
+    @property
+    def target_scores_(self) -> np.ndarray:
+        """Scores of the training samples as targets: ``right_scores_`` by its other name."""
+        return self.right_scores_
+
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit, and return the left scores of the training samples."""
         return self.fit(X, y).left_scores_
@@ -70,7 +84,7 @@ class TwoSided(TransformerMixin, KernelParameters):
         self._mode = "pair" if pair else "one" if self.compatibility is None else "matrix"
         left = check_samples(self, pair[0] if pair else X, kernel, reset=True, name="X[0]" if pair else "X")
         if pair:
-            right = _right_samples(pair[1], kernel, "X[1]")
+            right = check_second(pair[1], kernel, reset=True, name="X[1]")
         else:
             right = left if self._mode == "one" else _transposed(left)
         self._right_features = right.shape[1] if table else None
@@ -103,7 +117,7 @@ class TwoSided(TransformerMixin, KernelParameters):
         """Return samples like those of the right side, checked."""
         if self._mode == "one":
             return check_samples(self, Z, self.kernel_, reset=False, name="Z")
-        Z = _right_samples(Z, self.kernel_, "Z")
+        Z = check_second(Z, self.kernel_, reset=False, name="Z")
         if self._right_features is not None and Z.shape[1] != self._right_features:
             what = "one for each row of the training matrix" if self._mode == "matrix" else "as in training"
             raise DataError(f"Z has {Z.shape[1]} features; right samples have {self._right_features}, {what}")
@@ -120,22 +134,23 @@ class TwoSided(TransformerMixin, KernelParameters):
     # Scores -------------------------------------------------------------------------------------------------
 
     def embed(self, X: Any = None, *, side: str = "both") -> np.ndarray:
-        """Return left scores, right scores, or both next to each other.
+        """Return the scores of the sources, of the targets, or both next to each other.
 
         Parameters
         ----------
         X : samples, or a tuple of two, optional
-            By default the training samples. New ones as `transform` (left) or `transform_right` (right) take them; for
-            both sides a tuple of them, or, where both sides are one sample set, the samples.
-        side : {"left", "right", "both"}
-            Both sides can be put together where they have as many samples, as the nodes of a graph do.
+            By default the training samples. New ones as `transform` (sources) or `transform_right` (targets) take them;
+            for both sides a tuple of them, or, where both sides are one sample set, the samples.
+        side : {"source", "target", "both"}
+            The sources are the left side of the SVD and the targets the right one: ``"left"`` and ``"right"`` are
+            accepted too. Both sides can be put together where they have as many samples, as the nodes of a graph do.
         """
         check_is_fitted(self)
-        check_choice("side", side, SIDES)
+        side = _side(side)
         if side != "both":
             if X is None:
-                return self.left_scores_ if side == "left" else self.right_scores_
-            return self.transform(X) if side == "left" else self.transform_right(X)
+                return self.left_scores_ if side == "source" else self.right_scores_
+            return self.transform(X) if side == "source" else self.transform_right(X)
         if X is None:
             left, right = self.left_scores_, self.right_scores_
         else:
@@ -146,14 +161,17 @@ class TwoSided(TransformerMixin, KernelParameters):
         if len(left) != len(right):
             raise DataError(
                 f"there are {len(left)} left and {len(right)} right samples, which cannot be put side by side; ask for "
-                "side='left' or side='right'"
+                "side='source' or side='target'"
             )
         return np.hstack([left, right])
 
     def get_feature_names_out(self, input_features: Any = None, side: str = "left") -> np.ndarray:
-        """Return the names of the scores: left0, left1, … for `transform`; those of the other side if asked for."""
+        """Return the names of the scores: left0, left1, … for `transform`; those of the other side if asked for.
+
+        Asked for by ``"source"`` or ``"target"`` they are named so.
+        """
         check_is_fitted(self)
-        check_choice("side", side, SIDES)
+        _side(side)
         sides = ("left", "right") if side == "both" else (side,)
         return np.array([f"{name}{i}" for name in sides for i in range(len(self.singular_values_))], dtype=object)
 
@@ -163,6 +181,12 @@ class TwoSided(TransformerMixin, KernelParameters):
         tags.target_tags.required = self.compatibility == "a3"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _side(side: str) -> str:
+    """Return the side that is meant, by either pair of words."""
+    check_choice("side", side, (*SIDES, *_ALIASES))
+    return _ALIASES.get(side, side)
 
 
 def _as_pair(X: Any, kernel: Kernel) -> tuple[Any, Any] | None:
@@ -176,17 +200,6 @@ def _as_pair(X: Any, kernel: Kernel) -> tuple[Any, Any] | None:
         return None
     least = 2 if input_kind(kernel) == "table" else 1
     return X if all(len(getattr(side, "shape", None) or np.shape(side)) >= least for side in X) else None
-
-
-def _right_samples(Z: Any, kernel: Kernel, name: str) -> Any:
-    """Return samples of the right side, checked: validated as scikit-learn does where they are rows of features."""
-    kind = input_kind(kernel)
-    if kind == "any":
-        return Z
-    if kind == "index":
-        index = np.asarray(Z)
-        return index[:, None] if index.ndim == 1 else index
-    return check_array(Z, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name)
 
 
 def _transposed(A: Any) -> Any:

@@ -9,6 +9,7 @@ exact.py          systems with the kernel matrix in memory; leave-one-out values
 matrix_free.py    systems without it: Krylov iterations, landmarks
 gamma.py          γ: what may be given, and the best of several by exact leave-one-out
 solution.py       what a system answers
+calibration.py    from decision values of samples left out to probabilities
 machine.py        what is kept of a fit, leave-one-out values, predictions
 documentation.py  what all docstrings say alike
 """

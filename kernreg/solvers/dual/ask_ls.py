@@ -24,8 +24,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.metaestimators import available_if
 
 from kernreg.linalg import BlockSpectrum, SolveReport, solve_block_or_spectrum
 from kernreg.solvers.dual.documentation import documented
@@ -35,9 +33,12 @@ from kernreg.solvers.dual.machine import DualClassifier, DualMachine, DualRegres
 from kernreg.solvers.dual.matrix_free import IterativeSystem, LandmarkSystem
 from kernreg.solvers.dual.solution import DualSolution
 from kernreg.solvers.dual.strategy import Settings, pick, why
+from kernreg.solvers.dual.targets import ClassTargets, Targets
 from kernreg.solvers.dual.training import TrainingSet, check_training_set
+from kernreg.solvers.informativeness import warn_if_uninformative
 from kernreg.solvers.parameters import check_choice
-from kernreg.solvers.views import Views, learns, new_ensembler
+from kernreg.solvers.samples import check_fitted
+from kernreg.solvers.views import Views, cross_fitted, learns, new_ensembler, without_mean_shift
 
 
 class BlockSystem(CentredSystem):
@@ -135,21 +136,25 @@ class _AsKLS(DualMachine):
         )
         system: Any
         if strategy == "exact":
-            system = ExactSystem(self._make_system(damped=damped), data.matrix(), problems, data.weights)
+            K = data.matrix()
+            warn_if_uninformative(data.kernel, K, data.X, stacklevel=3)
+            system = ExactSystem(self._make_system(damped=damped), K, problems, data.weights)
         else:
             without_matrix = IterativeSystem if strategy == "iterative" else LandmarkSystem
             system = without_matrix(False, data, problems[0].Y, settings)
         # a/(γ v) + K c + b₁ 1 = y,  c/(γ v) + Kᵀ a + b₂ 1 = y,  Σ a = Σ c = 0: for the γ given, or the best of several.
-        labels = targets.for_ensemblers(data.y)
         if isinstance(settings.gamma, float) and not left_out:
             choice = Choice(settings.gamma, system.solve(settings.gamma))
         else:
-            score = leave_one_out_score(targets, data, partial(_merged_candidate, ensembler, labels))
-            choice = choose_gamma(system, settings.gammas, score)
+            merge = partial(_merged_left_out, ensembler, targets, data.y, data.weights)
+            choice = choose_gamma(system, settings.gammas, leave_one_out_score(targets, data, merge))
         # What merges the two views learns from values of samples left out, or needs no more than their shape.
         views = choice.left_out if learns(ensembler) else _fitted_views(choice, data, problems[0].Y)
         assert views is not None
-        ensembler.fit({name: targets.shaped(view) for name, view in views.items()}, labels)
+        views = {name: targets.shaped(view) for name, view in views.items()}
+        if learns(ensembler):
+            views = without_mean_shift(views, targets.values(data.y), data.weights)
+        ensembler.fit(views, targets.for_ensemblers(data.y))
         # Store.
         choice = choice.noted(why(strategy, settings.strategy, len(data.y)))
         self._store(data, targets, choice, system, ensembler_=ensembler)
@@ -160,12 +165,22 @@ class _AsKLS(DualMachine):
     def _merge(self, views: Views) -> np.ndarray:
         return np.asarray(self.ensembler_.merge(views))
 
+    @property
+    def _learns(self) -> bool:
+        return learns(self.ensembler_)
 
-def _merged_candidate(ensembler: Any, labels: np.ndarray, views: Views) -> np.ndarray:
-    """Return one decision of leave-one-out views while γ is still being chosen."""
-    # An ensembler that learns would see each γ's targets twice: candidates are then compared by their mean view.
+    def _merged_left_out(self, views: Views) -> np.ndarray:
+        return _merged_left_out(self.ensembler_, self._targets, self._y, self._weights, views)
+
+
+def _merged_left_out(
+    ensembler: Any, targets: Targets, y: np.ndarray, weights: np.ndarray | None, views: Views
+) -> np.ndarray:
+    """Return one decision of leave-one-out views, by an ensembler that has not seen the target left out."""
+    labels = targets.for_ensemblers(y)
     if learns(ensembler):
-        return np.mean(list(views.values()), axis=0)
+        views = without_mean_shift(views, targets.values(y), weights)
+        return cross_fitted(ensembler, views, labels, classes=isinstance(targets, ClassTargets))
     return np.asarray(new_ensembler(ensembler).fit(views, labels).merge(views))
 
 
@@ -178,15 +193,8 @@ def _fitted_views(choice: Choice, data: TrainingSet, Y: np.ndarray) -> Views:
     return {"source": Y - a / scale, "target": Y - c / scale}
 
 
-def _gives_probabilities(solver: Any) -> bool:
-    ensembler = getattr(solver, "ensembler_", None)
-    if ensembler is None:
-        ensembler = new_ensembler(solver.ensembler)
-    return hasattr(ensembler, "proba")
-
-
 @documented
-class AsKLSClassifier(ClassifierMixin, _AsKLS, DualClassifier):
+class AsKLSClassifier(_AsKLS, DualClassifier):
     """AsK-LS classifier for any kernel, one-vs-rest, with a source and a target view.
 
     Parameters
@@ -205,11 +213,14 @@ class AsKLSClassifier(ClassifierMixin, _AsKLS, DualClassifier):
         What to do where 1/γ is a singular value of the centred kernel matrix: raise an error that names a safe γ, or
         take the Tikhonov solution (BᵀB + λ)⁻¹Bᵀr of the centred system, λ = 1 as in the authors' code (which damps
         the intercepts too; here they are free). At any other γ both do the same.
+    {classes}
+        An ensembler that gives probabilities itself, ``"stack(method='logistic')"``, needs no calibration.
     {strategy}
 
     Attributes
     ----------
     classes_ : ndarray
+        For several outputs a list of them; for an indicator matrix the numbers of its columns.
     ensembler_ : object
         The fitted ensembler.
     dual_coef_ : ndarray of shape (2, m) or (2, m, classes)
@@ -234,13 +245,44 @@ class AsKLSClassifier(ClassifierMixin, _AsKLS, DualClassifier):
     True
     """
 
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
+        self,
+        kernel: Any = None,
+        gamma: Any = 0.5,
+        *,
+        ensembler: Any = "average",
+        on_pole: str = "raise",
+        class_weight: Any = None,
+        calibration: str = "sigmoid",
+        strategy: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        n_landmarks: int | None = None,
+        landmarks: Any = "uniform",
+        random_state: Any = 0,
+    ):
+        super().__init__(
+            kernel,
+            gamma,
+            ensembler=ensembler,
+            on_pole=on_pole,
+            strategy=strategy,
+            tol=tol,
+            max_iter=max_iter,
+            n_landmarks=n_landmarks,
+            landmarks=landmarks,
+            random_state=random_state,
+        )
+        self.class_weight = class_weight
+        self.calibration = calibration
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AsKLSClassifier:
         """Fit to samples in rows and their classes.
 
         Parameters
         ----------
         X : array-like or CSR of shape (m, d), a tuple of two of them, or sample indices for a kernel with a matrix
-        y : array-like of shape (m,)
+        y : array-like of shape (m,) or (m, labels)
         sample_weight : array-like of shape (m,), optional
             Multiplies γ sample by sample, in both spaces. An integer weight is the same as repeating the sample, zero
             the same as leaving it out (for a row-normalised kernel: with the normalisers held fixed).
@@ -248,15 +290,26 @@ class AsKLSClassifier(ClassifierMixin, _AsKLS, DualClassifier):
         self._fit(X, y, sample_weight)
         return self
 
-    @available_if(_gives_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return class probabilities (n, n_classes), where the ensembler gives them."""
-        views = self.decision_views(X)
-        return self.ensembler_.proba(views)
+    def _gives_probabilities(self) -> bool:
+        ensembler = getattr(self, "ensembler_", None)
+        return hasattr(new_ensembler(self.ensembler) if ensembler is None else ensembler, "proba")
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return class probabilities: those of the ensembler where it gives them, else calibrated ones.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            For an indicator matrix (n, labels): the probability of each label. For several outputs a list.
+        """
+        check_fitted(self)
+        if self._gives_probabilities():
+            return self.ensembler_.proba(self.decision_views(X))
+        return super().predict_proba(X)
 
 
 @documented
-class AsKLSRegressor(RegressorMixin, _AsKLS, DualRegressor):
+class AsKLSRegressor(_AsKLS, DualRegressor):
     """AsK-LS regression for any kernel, one or several outputs, with a source and a target view.
 
     Parameters

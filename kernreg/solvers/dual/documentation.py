@@ -5,15 +5,23 @@ from __future__ import annotations
 from typing import TypeVar
 
 _BLOCKS = {
+    "classes": """\
+    class_weight : dict or "balanced", optional
+        Multiplies the weights of the samples of a class; ``"balanced"`` gives all classes the same sum. It counts in
+        leave-one-out scores, and not in the frequencies that probabilities are calibrated on.
+    calibration : {"sigmoid", "isotonic"}
+        How leave-one-out decisions become the probabilities of `predict_proba`; computed when first asked for.
+""",
     "strategy": """\
     strategy : {"auto", "exact", "iterative", "lowrank"}
         ``exact`` holds the kernel matrix in memory; ``iterative`` never does (Krylov methods on streamed products, no
         leave-one-out); ``lowrank`` approximates it by landmarks. ``auto`` is exact while that fits the memory budget;
-        `solver_report_` says what was taken.
+        `solver_report_` says what was taken, and an ApproximationWarning that it is ``lowrank``.
     tol, max_iter : float, int
         Relative residual to reach and bound on the iterations (iterative); a ConvergenceWarning says if not reached.
     n_landmarks : int, optional
-        Landmarks of the approximation (lowrank, 500 by default) or of the preconditioner (iterative).
+        Landmarks of the approximation (lowrank) or of the preconditioner (iterative). By default the former are
+        √m log m, at least 500, at most 5000 and what 5·10¹² operations and the memory budget allow.
     landmarks : str or array of int
         How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``; or their indices.
     random_state : int, Generator or None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
 
+from kernreg.common.progress import progress
 from kernreg.errors import DataError, ParameterError
 from kernreg.linalg import SolveReport, centre
 from kernreg.solvers.dual.solution import Candidate, DualSolution
@@ -15,6 +17,7 @@ from kernreg.solvers.dual.targets import Problem
 from kernreg.solvers.views import Views
 
 EPS = float(np.finfo(np.float64).eps)
+_LONG = 2000  # samples from which a factorisation is worth a progress bar
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,10 @@ class CentredSystem(ABC):
     def path(self, gammas: np.ndarray) -> Path:
         """Return leave-one-out residuals for every γ."""
 
+    def path_once(self, gamma: float) -> Path:
+        """Return leave-one-out residuals for one γ, by whatever is quickest where nothing more will be asked."""
+        return self.path(np.array([gamma]))
+
     def _cancelled(self, C: np.ndarray, along: np.ndarray) -> float:
         """Return the share of rounding errors in decision values, from the mean row (or column) of K."""
         size = float(np.abs(self.Y).max(initial=0.0))
@@ -100,7 +107,8 @@ class ExactSystem:
 
     def solve(self, gamma: float) -> DualSolution:
         """Solve for one γ by factorisation."""
-        return self._assembled([system.direct(gamma) for system in self._systems])
+        with self._bar("factorisation"):
+            return self._assembled([system.direct(gamma) for system in self._systems])
 
     def at(self, gamma: float) -> DualSolution:
         """Solve for one γ from the decomposition."""
@@ -116,16 +124,25 @@ class ExactSystem:
         columns = sum(problem.Y.shape[1] for problem in self._problems)
         at_once = max(1, m // (4 * columns))  # as many γ as fit in half a matrix
         for start in range(0, len(gammas), at_once):
-            views, poles = self.leave_one_out(gammas[start : start + at_once])
+            with self._bar("decomposition" if start == 0 else "leave-one-out"):
+                views, poles = self.leave_one_out(gammas[start : start + at_once])
             for g, pole in enumerate(poles):
                 yield Candidate(None if pole else {name: view[g] for name, view in views.items()})
 
-    def leave_one_out(self, gammas: np.ndarray) -> tuple[Views, np.ndarray]:
-        """Return decision values f⁽⁻ⁱ⁾(x_i), (G, m, columns) for each view, and which γ are at a pole."""
+    def _bar(self, label: str) -> AbstractContextManager[object]:
+        """A bar that says what LAPACK is at, where that takes longer than a moment."""
+        m = len(self._K)
+        return progress(f"{label} of {m} × {m}", None, worthwhile=m >= _LONG)
+
+    def leave_one_out(self, gammas: np.ndarray, *, once: bool = False) -> tuple[Views, np.ndarray]:
+        """Return decision values f⁽⁻ⁱ⁾(x_i), (G, m, columns) for each view, and which γ are at a pole.
+
+        ``once``: there is one γ, and no other question will follow.
+        """
         parts: dict[str, list[np.ndarray]] = {}
         poles = np.zeros(len(gammas), dtype=bool)
         for system, problem in zip(self._systems, self._problems, strict=True):
-            path = system.path(gammas)
+            path = system.path_once(float(gammas[0])) if once and problem.rows is None else system.path(gammas)
             poles |= path.poles
             for name, residuals in path.residuals.items():
                 values = problem.Y - residuals

@@ -15,6 +15,12 @@ from kernreg.solvers.dual.targets import Targets
 from kernreg.solvers.dual.training import TrainingSet
 from kernreg.solvers.views import Views
 
+#: What γ times the scale of K̃ is never extended beyond: below the first, predictions are means.
+_LIMITS = 1e-6, 1e17
+_STEP = 10.0**0.2  # from one value to the next
+_MORE = 10  # values that a grid is extended by
+_NEAR = 2  # values: a best one as near as that to an end may be beaten beyond it
+
 #: The score of leave-one-out views, and minus a squared error that settles ties.
 Score = Callable[[Views], tuple[float, float]]
 
@@ -27,6 +33,7 @@ class Choice:
     solution: DualSolution
     left_out: Views | None = None
     path: dict[str, np.ndarray] | None = None
+    warning: str = ""
 
     def noted(self, note: str) -> Choice:
         """Return the choice with something more said in the report of its solution."""
@@ -63,7 +70,7 @@ def check_gamma(gamma: Any) -> float | np.ndarray | None:
 
 
 def default_gammas(scale: float) -> np.ndarray:
-    """Return the grid of ``gamma="loo"``: 36 values, 1/γ from 10³ down to 10⁻⁴ times the scale of K̃'s spectrum."""
+    """Return where the grid of ``gamma="loo"`` begins: 36 values, 1/γ from 10³ down to 10⁻⁴ times the scale of K̃."""
     return np.logspace(-3.0, 4.0, 36) / (scale if scale > 0.0 else 1.0)
 
 
@@ -87,28 +94,103 @@ def leave_one_out_score(targets: Targets, data: TrainingSet, merge: Callable[[Vi
 
 
 def choose_gamma(system: DualSystem, gammas: np.ndarray | None, score: Score) -> Choice:
-    """Return the γ whose leave-one-out views score best, of equals the last; None asks for the default grid."""
-    grid = default_gammas(system.scale) if gammas is None else gammas
-    scores = np.full((len(grid), 2), -np.inf)
-    poles = np.zeros(len(grid), dtype=bool)
-    best, left_out, solution = -1, None, None
-    for g, candidate in enumerate(system.candidates(grid)):
-        if candidate.views is None:
-            poles[g] = True
-            continue
-        scores[g] = score(candidate.views)
-        if best < 0 or tuple(scores[g]) >= tuple(scores[best]):
-            best, solution = g, candidate.solution
-            left_out = {name: view.copy() for name, view in candidate.views.items()}
-    if best < 0:
-        system.at(float(grid[0]))  # explains the pole
-        raise ParameterError(f"every gamma in {grid.tolist()} is at a pole of one of the problems; try others")
-    if solution is None:
-        solution = system.at(float(grid[best]))
-    if len(grid) > 1:
-        note = f"gamma chosen by leave-one-out from {len(grid)} values"
-        if poles.any():
-            note += f"; at a pole and left out: {', '.join(f'{gamma:g}' for gamma in grid[poles])}"
-        solution = solution.noted(note)
-    path = {"gamma": grid, "score": scores[:, 0], "squared_error": -scores[:, 1]}
-    return Choice(float(grid[best]), solution, left_out, path)
+    """Return the γ whose leave-one-out views score best, of equals the last.
+
+    None asks for a grid fitted to the spectrum of K̃. It is extended while the best value is near one of its ends, until
+    the score turns, 1/γ drowns in rounding errors, or the machine is no more than a mean: that costs no decomposition.
+    A best value at the end of all that was tried is told in a `GridEndWarning`.
+    """
+    search = _Search(system, score)
+    if gammas is not None:
+        search.try_all(gammas)
+    else:
+        scale = system.scale
+        lowest, highest = (limit / (scale if scale > 0.0 else 1.0) for limit in _LIMITS)
+        search.try_all(default_gammas(scale))
+        while (more := search.beyond(lowest, highest)) is not None:
+            search.try_all(more)
+    return search.choice(fitted=gammas is None)
+
+
+class _Search:
+    """The values of γ tried so far, in ascending order where they extend each other, and the best of them."""
+
+    def __init__(self, system: DualSystem, score: Score):
+        self._system, self._score = system, score
+        self.gammas, self.scores, self.poles = np.empty(0), np.empty((0, 2)), np.empty(0, dtype=bool)
+        self._best: tuple[float, ...] | None = None
+        self._gamma = np.nan
+        self._left_out: Views | None = None
+        self._solution: DualSolution | None = None
+
+    def try_all(self, gammas: np.ndarray) -> None:
+        """Score more values of γ, all below or all above those before."""
+        scores = np.full((len(gammas), 2), -np.inf)
+        poles = np.zeros(len(gammas), dtype=bool)
+        for g, candidate in enumerate(self._system.candidates(gammas)):
+            if candidate.views is None:
+                poles[g] = True
+                continue
+            scores[g] = self._score(candidate.views)
+            if self._best is None or tuple(scores[g]) >= self._best:
+                self._best, self._gamma, self._solution = tuple(scores[g]), float(gammas[g]), candidate.solution
+                self._left_out = {name: view.copy() for name, view in candidate.views.items()}
+        below = len(self.gammas) and gammas[-1] < self.gammas[0]
+        parts = [(gammas, scores, poles), (self.gammas, self.scores, self.poles)]
+        self.gammas, self.scores, self.poles = map(np.concatenate, zip(*(parts if below else parts[::-1]), strict=True))
+
+    def beyond(self, lowest: float, highest: float) -> np.ndarray | None:
+        """Return more values beyond the end that the best is near to; None where there is no such end."""
+        where = np.flatnonzero(self.gammas == self._gamma)
+        if not len(where):
+            return None
+        step, first, last = _STEP ** np.arange(1, _MORE + 1), self.gammas[0], self.gammas[-1]
+        if where[-1] >= len(self.gammas) - _NEAR and last < highest and not self.poles[-_NEAR:].all():
+            return last * step
+        if where[0] < _NEAR and first > lowest and not self.poles[:_NEAR].all():
+            return (first / step)[::-1]
+        return None
+
+    def choice(self, *, fitted: bool) -> Choice:
+        """Return the best; raise ParameterError where every γ is at a pole."""
+        grid, poles = self.gammas, self.poles
+        if self._best is None:
+            self._system.at(float(grid[0]))  # explains the pole
+            raise ParameterError(f"every gamma in {grid.tolist()} is at a pole of one of the problems; try others")
+        solution = self._solution if self._solution is not None else self._system.at(self._gamma)
+        if len(grid) > 1:
+            note = f"gamma chosen by leave-one-out from {len(grid)} values"
+            if poles.any():
+                note += f"; at a pole and left out: {', '.join(f'{gamma:g}' for gamma in grid[poles])}"
+            solution = solution.noted(note)
+        path = {"gamma": grid, "score": self.scores[:, 0], "squared_error": -self.scores[:, 1]}
+        warning = end_of_grid(self._gamma, grid[~poles], fitted=fitted)
+        return Choice(self._gamma, solution, self._left_out, path, warning)
+
+
+def end_of_grid(gamma: float, grid: np.ndarray, *, fitted: bool = False) -> str:
+    """Return what to say of a γ at one end of the values it was chosen from, nothing where it is inside.
+
+    A grid of one or two values has no inside, and nothing is said of it. ``fitted``: the grid was extended as far as it
+    makes sense.
+
+    >>> end_of_grid(10.0, np.array([0.1, 1.0, 10.0]))
+    'gamma=10 is the largest of the 3 usable values, and larger ones may be better: extend the grid'
+    """
+    if len(np.unique(grid)) < 3 or grid.min() < gamma < grid.max():
+        return ""
+    if not fitted:
+        which, other = ("largest", "larger") if gamma == grid.max() else ("smallest", "smaller")
+        return (
+            f"gamma={gamma:g} is the {which} of the {len(grid)} usable values, and {other} ones may be better: "
+            "extend the grid"
+        )
+    if gamma == grid.max():
+        return (
+            f"leave-one-out takes gamma={gamma:g}, the largest that rounding errors allow: the targets look free of "
+            "noise to this kernel"
+        )
+    return (
+        f"leave-one-out takes gamma={gamma:g}, so small that every prediction is about the mean of the targets: this "
+        "kernel says nothing about them. Try another kernel or width"
+    )

@@ -23,10 +23,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, is_regressor
+from sklearn.base import is_regressor
 
 from kernreg.errors import ParameterError
 from kernreg.linalg import SolveReport, SymmetricSpectrum, solve_symmetric
+from kernreg.linalg.exact.symmetric_solve import left_out_by_inverse
 from kernreg.solvers.dual.documentation import documented
 from kernreg.solvers.dual.exact import CentredSystem, ExactSystem, Path
 from kernreg.solvers.dual.gamma import Choice, choose_gamma, leave_one_out_score
@@ -34,8 +35,9 @@ from kernreg.solvers.dual.machine import DualClassifier, DualMachine, DualRegres
 from kernreg.solvers.dual.matrix_free import IterativeSystem, LandmarkSystem
 from kernreg.solvers.dual.solution import DualSolution
 from kernreg.solvers.dual.strategy import Settings, pick, why
-from kernreg.solvers.dual.targets import ClassTargets
+from kernreg.solvers.dual.targets import ClassTargets, LabelTargets
 from kernreg.solvers.dual.training import check_training_set
+from kernreg.solvers.informativeness import warn_if_uninformative
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.samples import check_fitted
 from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some
@@ -61,6 +63,11 @@ class SymmetricSystem(CentredSystem):
         """Return leave-one-out residuals for every γ."""
         residuals = self.spectrum.leave_one_out(self.spectrum.solve(self.T, gammas), gammas)
         return Path({"decision": residuals}, self.spectrum.poles(gammas))
+
+    def path_once(self, gamma: float) -> Path:
+        """Return leave-one-out residuals for one γ by an explicit inverse, where that is exact."""
+        residuals = left_out_by_inverse(self.centred, self.T, gamma)
+        return super().path_once(gamma) if residuals is None else Path({"decision": residuals[None]}, np.zeros(1, bool))
 
     def _solution(self, a_hat: np.ndarray, report: SolveReport) -> DualSolution:
         a = self.centred.coefficients(a_hat)  # Σ a = 0
@@ -93,6 +100,7 @@ class _LSSVM(DualMachine):
         if strategy == "exact":
             K = data.matrix()
             require_symmetric(data.kernel, K, **symmetry)
+            warn_if_uninformative(data.kernel, K, data.X, stacklevel=3)
             system = ExactSystem(SymmetricSystem, K, problems, data.weights)
         else:
             require_symmetric_on_some(data.kernel, data.X, **symmetry)
@@ -133,7 +141,7 @@ class _LSSVM(DualMachine):
 
 
 @documented
-class LSSVC(ClassifierMixin, _LSSVM, DualClassifier):
+class LSSVC(_LSSVM, DualClassifier):
     """Least squares support vector classifier.
 
     Parameters
@@ -146,13 +154,15 @@ class LSSVC(ClassifierMixin, _LSSVM, DualClassifier):
         matrix, ``"loo"``) the value with the best exact leave-one-out accuracy is taken, ties settled by squared error.
     multi_class : {"one-vs-rest", "one-vs-one"}
         How more than two classes become problems of two.
+    {classes}
     {strategy}
 
     Attributes
     ----------
     classes_ : ndarray
+        For several outputs a list of them; for an indicator matrix the numbers of its columns.
     dual_coef_ : ndarray of shape (m,) or (m, columns)
-        The coefficients a: one column for each class, or pair of classes.
+        The coefficients a: one column for each class, pair of classes, or label.
     intercept_ : float or ndarray of shape (columns,)
     {fitted}
     signature_ : tuple of int
@@ -175,6 +185,8 @@ class LSSVC(ClassifierMixin, _LSSVM, DualClassifier):
         gamma: Any = 1.0,
         *,
         multi_class: str = "one-vs-rest",
+        class_weight: Any = None,
+        calibration: str = "sigmoid",
         strategy: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 500,
@@ -193,6 +205,8 @@ class LSSVC(ClassifierMixin, _LSSVM, DualClassifier):
             random_state=random_state,
         )
         self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.calibration = calibration
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LSSVC:
         """Fit to samples in rows and their classes.
@@ -200,7 +214,7 @@ class LSSVC(ClassifierMixin, _LSSVM, DualClassifier):
         Parameters
         ----------
         X : array-like or CSR of shape (m, d), or sample indices for a kernel that holds its matrix
-        y : array-like of shape (m,)
+        y : array-like of shape (m,) or (m, labels)
         sample_weight : array-like of shape (m,), optional
             An integer weight is the same as repeating the sample, zero the same as leaving it out.
         """
@@ -208,8 +222,13 @@ class LSSVC(ClassifierMixin, _LSSVM, DualClassifier):
         self._fit(X, y, sample_weight)
         return self
 
-    def _encode(self, y: np.ndarray) -> ClassTargets:
-        return ClassTargets.of(y, pairwise=self.multi_class == "one-vs-one")
+    def _encode(self, y: np.ndarray) -> ClassTargets | LabelTargets:
+        targets = super()._encode(y)
+        if self.multi_class == "one-vs-rest":
+            return targets
+        if isinstance(targets, LabelTargets):
+            raise ParameterError("multi_class='one-vs-one' takes one column of labels; use 'one-vs-rest' for several")
+        return ClassTargets(targets.classes, pairwise=True)
 
     @property
     def loo_residuals_(self) -> np.ndarray:
@@ -225,7 +244,7 @@ class LSSVC(ClassifierMixin, _LSSVM, DualClassifier):
 
 
 @documented
-class LSSVR(RegressorMixin, _LSSVM, DualRegressor):
+class LSSVR(_LSSVM, DualRegressor):
     """Least squares support vector regression: kernel ridge regression with an intercept that is not penalised.
 
     Parameters

@@ -8,19 +8,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
+from sklearn.base import ClassifierMixin, RegressorMixin
 
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, GridEndWarning, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.linalg import SolveReport
 from kernreg.solvers.advice import advise
+from kernreg.solvers.dual.calibration import METHODS, Calibration, calibrate, probabilities
 from kernreg.solvers.dual.exact import CentredSystem, ExactSystem
 from kernreg.solvers.dual.gamma import Choice
 from kernreg.solvers.dual.solution import DualSolution
-from kernreg.solvers.dual.targets import ClassTargets, RealTargets, Targets
-from kernreg.solvers.dual.training import TrainingSet, training_matrix
-from kernreg.solvers.parameters import KernelParameters
+from kernreg.solvers.dual.targets import ClassTargets, LabelTargets, RealTargets, Targets
+from kernreg.solvers.dual.training import TrainingSet, dense_copy, training_matrix
+from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_fitted, check_pair, check_samples, input_kind, take
-from kernreg.solvers.views import Views
+from kernreg.solvers.views import Views, without_mean_shift
 
 _RESIDUAL_WORTH_A_WARNING = 1e-6
 
@@ -44,6 +46,7 @@ class DualMachine(KernelParameters):
     _intercepts: np.ndarray  # (views, columns)
     _y: np.ndarray
     _weights: np.ndarray | None
+    _frequencies: np.ndarray | None
     _loo: Views | None
     _unavailable: str
 
@@ -87,6 +90,11 @@ class DualMachine(KernelParameters):
         """Return one decision: the only view, or what an ensembler makes of several."""
         return next(iter(views.values()))
 
+    @property
+    def _learns(self) -> bool:
+        """Whether `_merge` was learnt from leave-one-out values."""
+        return False
+
     # What is kept of a fit ----------------------------------------------------------------------------------
 
     def _store(self, data: TrainingSet, targets: Targets, choice: Choice, system: Any, **more: Any) -> None:
@@ -112,6 +120,8 @@ class DualMachine(KernelParameters):
             "n_iter_": max(1, getattr(report, "iterations", 1)),
             "_y": data.y,
             "_weights": data.weights,
+            "_frequencies": data.frequencies,
+            "_calibrations": {},
             "_loo": choice.left_out,
             "_unavailable": _why_unavailable(choice),
             **targets.fitted,
@@ -124,6 +134,8 @@ class DualMachine(KernelParameters):
         for of_an_earlier_fit in ("loo_path_", "landmarks_"):
             self.__dict__.pop(of_an_earlier_fit, None)
         self.__dict__.update(fit)
+        if choice.warning:
+            advise(choice.warning, GridEndWarning, stacklevel=4)
         doubt = _doubt(solution)
         if doubt:
             advise(doubt, LinAlgWarning, stacklevel=4)
@@ -171,7 +183,7 @@ class DualMachine(KernelParameters):
             raise DataError(f"leave-one-out needs at least 2 samples, and this model was fitted to {len(self._y)}")
         make = self._make_system(damped=self.solver_report_.damped)
         system = ExactSystem(make, self._training_matrix(), self._targets.problems(self._y), self._weights)
-        views, _ = system.leave_one_out(np.array([self.gamma_]))
+        views, _ = system.leave_one_out(np.array([self.gamma_]), once=True)
         return {name: view[0] for name, view in views.items()}
 
     def _training_matrix(self) -> np.ndarray:
@@ -180,14 +192,17 @@ class DualMachine(KernelParameters):
     @property
     def loo_residuals_(self) -> np.ndarray:
         """Target minus exact leave-one-out decision of each training sample (targets are ±1 for classes)."""
-        decision = self._merge(self.loo_views_)
-        return self._targets.values(self._y) - decision
+        return self._targets.values(self._y) - self._merged_left_out(self.loo_views_)
 
     @property
     def loo_score_(self) -> float:
         """Exact leave-one-out accuracy (classes) or R² (regression) on the training samples."""
-        decision = self._merge(self.loo_views_)
+        decision = self._merged_left_out(self.loo_views_)
         return self._targets.score(decision, self._y, self._weights)
+
+    def _merged_left_out(self, views: Views) -> np.ndarray:
+        """Return the one decision of leave-one-out views."""
+        return self._merge(views)
 
     # Predictions --------------------------------------------------------------------------------------------
 
@@ -230,31 +245,94 @@ class DualMachine(KernelParameters):
         return tags
 
 
-class DualClassifier(DualMachine):
-    """Two classes by sign, several by the largest decision value."""
+class DualClassifier(ClassifierMixin, DualMachine):
+    """Two classes by sign, several by the largest decision value; probabilities from leave-one-out values."""
 
-    classes_: np.ndarray
+    calibration: str
+    classes_: np.ndarray | list[np.ndarray]
+    _calibrations: dict[str, list[Calibration]]
 
-    def _encode(self, y: np.ndarray) -> ClassTargets:
-        return ClassTargets.of(y)
+    def _encode(self, y: np.ndarray) -> ClassTargets | LabelTargets:
+        check_choice("calibration", self.calibration, METHODS)
+        return ClassTargets.of(y) if y.ndim == 1 else LabelTargets.of(y)
 
     @property
-    def _targets(self) -> ClassTargets:
+    def _targets(self) -> ClassTargets | LabelTargets:
+        labels = vars(self).get("_labels")
+        if labels is not None:
+            return LabelTargets(labels)
+        assert isinstance(self.classes_, np.ndarray)
         # Model files of the first form do not say it otherwise than by the parameter.
         pairwise = vars(self).get("_pairwise", getattr(self, "multi_class", None) == "one-vs-one")
         return ClassTargets(self.classes_, pairwise=pairwise)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return decision values: (n,) for two classes, positive for ``classes_[1]``; (n, n_classes) for more."""
+        """Return decision values: (n,) for two classes, positive for ``classes_[1]``; (n, n_classes) for more.
+
+        For several columns of labels, these of each column side by side.
+        """
         return self._merge(self.decision_views(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class of each sample."""
+        """Return the class of each sample, or its labels in several columns."""
         decision = self.decision_function(X)
         return self._targets.predicted(decision)
 
+    def predict_proba(self, X: Any) -> Any:
+        """Return class probabilities, calibrated on exact leave-one-out decisions when first asked for.
 
-class DualRegressor(DualMachine):
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            For an indicator matrix (n, labels): the probability of each label. For several outputs a list.
+        """
+        decision, targets = self.decision_function(X), self._targets
+        parts = zip(self._calibrated(), targets.parts(decision), strict=True)
+        found = [probabilities(calibration, part) for calibration, part in parts]
+        if isinstance(targets, ClassTargets):
+            return found[0]
+        return np.column_stack([p[:, 1] for p in found]) if targets.indicator else found
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithms of `predict_proba`."""
+        found = self.predict_proba(X)
+        with np.errstate(divide="ignore"):  # an isotonic calibration knows impossible classes
+            return [np.log(p) for p in found] if isinstance(found, list) else np.log(found)
+
+    def _calibrated(self) -> list[Calibration]:
+        """Return the calibration of each column of labels; kept in a dict, so that asking changes no attribute."""
+        method, targets = check_choice("calibration", self.calibration, METHODS), self._targets
+        if method not in self._calibrations:
+            left_out = self._left_out() if self._loo is None else self._loo
+            views = {name: targets.shaped(view) for name, view in left_out.items()}
+            if not (targets.pairwise or self._learns):  # else done already, or votes
+                views = without_mean_shift(views, targets.values(self._y), self._weights)
+            parts = targets.parts(self._merged_left_out(views))
+            labels = self._y.reshape(len(self._y), -1).T
+            self._calibrations[method] = [
+                calibrate(method, part, output.codes(y), len(output.classes), self._frequencies)
+                for output, part, y in zip(targets.outputs, parts, labels, strict=True)
+            ]
+        return self._calibrations[method]
+
+    def _gives_probabilities(self) -> bool:
+        """Whether what merges the views gives probabilities itself, which it then does for one column of labels."""
+        return False
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy: the share of samples whose class, or every label, is right."""
+        if isinstance(self._targets, ClassTargets):
+            return float(super().score(X, y, sample_weight))
+        return self._targets.score(self.decision_function(X), dense_copy(y), sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        several = getattr(self, "multi_class", "one-vs-rest") == "one-vs-rest" and not self._gives_probabilities()
+        tags.target_tags.multi_output = tags.classifier_tags.multi_label = several
+        return tags
+
+
+class DualRegressor(RegressorMixin, DualMachine):
     """One or several real outputs."""
 
     _flat: bool

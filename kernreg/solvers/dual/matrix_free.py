@@ -8,13 +8,19 @@ from typing import Any
 import numpy as np
 
 from kernreg.common.progress import progress
-from kernreg.errors import DataError, ParameterError
+from kernreg.common.sizes import readable
+from kernreg.config import memory_budget
+from kernreg.errors import ApproximationWarning, DataError
 from kernreg.linalg.krylov.cg_and_minres import IterationSettings
 from kernreg.linalg.krylov.dual_systems import solve_block_iterative, solve_symmetric_iterative
-from kernreg.linalg.landmarks.lowrank_systems import BlockLowRank, LowRankProblem, SymmetricLowRank
+from kernreg.linalg.landmarks.lowrank_systems import BlockLowRank, LowRankProblem, Solved, SymmetricLowRank
+from kernreg.linalg.landmarks.selection import default_landmarks
+from kernreg.solvers.advice import advise
 from kernreg.solvers.dual.solution import Candidate, DualSolution
 from kernreg.solvers.dual.strategy import Settings
 from kernreg.solvers.dual.training import TrainingSet
+
+_GAMMAS = 36  # values of γ that "loo" begins with
 
 
 class IterativeSystem:
@@ -66,9 +72,26 @@ class LandmarkSystem:
     """
 
     def __init__(self, symmetric: bool, data: TrainingSet, Y: np.ndarray, settings: Settings):
+        count, m = settings.n_landmarks, len(Y)
+        # Operations for each sample and pair of landmarks: features and their moments, then leave-one-out, which takes
+        # one pass for all γ where the kernel is positive semi-definite.
+        gammas = _GAMMAS if settings.gammas is None else settings.chooses * len(settings.gammas)
+        once = symmetric and data.kernel.definite
+        passes = (3 + (2 * min(gammas, 1) if once else 4 * gammas)) if symmetric else 6 + 12 * gammas
+        if count is None:
+            count = default_landmarks(m, passes) if isinstance(settings.landmarks, str) else len(settings.landmarks)
+        if settings.strategy == "auto":
+            advise(
+                f"{m} samples do not fit the memory budget of {readable(memory_budget())} exactly: {count} landmarks "
+                f"stand for them, an approximation that takes about {passes * m * count**2:.0e} operations. More "
+                "landmarks (n_landmarks) or more memory (kernreg.set_config) are more accurate; strategy='lowrank' "
+                "says that this is meant",
+                ApproximationWarning,
+                stacklevel=4,
+            )
         options: dict[str, Any] = {
             "weights": data.weights,
-            "n_landmarks": settings.n_landmarks,
+            "n_landmarks": count,
             "landmarks": settings.landmarks,
             "random_state": settings.random_state,
         }
@@ -94,7 +117,7 @@ class LandmarkSystem:
 
     def solve(self, gamma: float) -> DualSolution:
         """Solve for one γ; raise ParameterError at a pole."""
-        return self._candidate(gamma, leave_one_out=False)[1]
+        return self._named(self._problem.at(gamma))[1]
 
     def at(self, gamma: float) -> DualSolution:
         """Solve for one γ; features are there already."""
@@ -104,17 +127,12 @@ class LandmarkSystem:
         """Yield leave-one-out values and the solution for each γ: one solve and one pass over the samples."""
         if len(self._Y) < 2:
             raise DataError(f"leave-one-out needs at least 2 samples, and there is {len(self._Y)}; give more samples")
-        for gamma in gammas:
-            try:
-                views, solution = self._candidate(float(gamma), leave_one_out=True)
-            except ParameterError:  # a pole
-                yield Candidate(None)
-            else:
-                yield Candidate(views, solution)
+        for candidate in self._problem.path([float(gamma) for gamma in gammas]):
+            yield Candidate(None) if candidate is None else Candidate(*self._named(candidate))
 
-    def _candidate(self, gamma: float, *, leave_one_out: bool) -> tuple[dict[str, np.ndarray], DualSolution]:
-        solved, report = self._problem.at(gamma, loo=leave_one_out)
-        views = dict(zip(self._names, solved, strict=True))
+    def _named(self, solved: Solved) -> tuple[dict[str, np.ndarray], DualSolution]:
+        """Return leave-one-out values by view, where there are any, and the solution."""
+        views, report = dict(zip(self._names, solved[0], strict=True)), solved[1]
         solution = DualSolution(
             {name: view.coefficients for name, view in views.items()},
             {name: view.intercept for name, view in views.items()},

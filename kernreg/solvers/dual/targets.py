@@ -1,6 +1,7 @@
 """Targets of a dual machine: from what is given as y to columns of numbers, and from decision values back.
 
-`ClassTargets` and `RealTargets` answer the same questions, so that a machine need not know which of them it has.
+`ClassTargets`, `LabelTargets` and `RealTargets` answer the same questions, so that a machine need not know which of
+them it has.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 from sklearn.metrics import r2_score
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from kernreg.errors import DataError
 
@@ -51,7 +52,7 @@ class ClassTargets:
     @property
     def fitted(self) -> dict[str, object]:
         """What a fitted machine keeps of it."""
-        return {"classes_": self.classes, "_pairwise": self.pairwise}
+        return {"classes_": self.classes, "_pairwise": self.pairwise, "_labels": None}
 
     @property
     def columns(self) -> int | None:
@@ -68,6 +69,15 @@ class ClassTargets:
             (only,) = classes.tolist()
             raise DataError(f"y has one class only ({only!r}, {len(y)} samples); a classifier needs at least 2 classes")
         return cls(classes, pairwise=pairwise)
+
+    @property
+    def outputs(self) -> list[ClassTargets]:
+        """The targets of each column of labels: one."""
+        return [self]
+
+    def parts(self, decision: np.ndarray) -> list[np.ndarray]:
+        """Return the decision values of each column of labels."""
+        return [decision]
 
     def codes(self, y: np.ndarray) -> np.ndarray:
         """Return the position of each label among the classes."""
@@ -113,6 +123,88 @@ class ClassTargets:
         return columns == 1
 
 
+class LabelTargets:
+    """Several columns of labels: those of an indicator matrix, or several outputs with classes of their own.
+
+    Parameters
+    ----------
+    classes : list of ndarray
+        Of each column. The two numbers of an indicator matrix, usually 0 and 1, are the classes of all its columns.
+
+    Examples
+    --------
+    >>> y = np.array([[0, 1], [1, 0], [1, 1]])
+    >>> targets = LabelTargets.of(y)
+    >>> targets.values(y).tolist()
+    [[-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]
+    >>> targets.predicted(np.array([[0.3, -2.0]])).tolist()
+    [[1, 0]]
+    """
+
+    pairwise = False
+
+    def __init__(self, classes: list[np.ndarray]):
+        self.classes = classes
+        self.outputs = [ClassTargets(each) for each in classes]
+        first = classes[0]
+        same = all(np.array_equal(each, first) for each in classes)
+        self.indicator = same and len(first) == 2 and first.dtype.kind in "biuf"
+
+    @property
+    def fitted(self) -> dict[str, object]:
+        """What a fitted machine keeps of it: of an indicator matrix, classes_ numbers the labels."""
+        classes = np.arange(len(self.classes)) if self.indicator else self.classes
+        return {"classes_": classes, "_pairwise": False, "_labels": self.classes}
+
+    @property
+    def columns(self) -> int:
+        """How many columns of coefficients there are."""
+        return sum(output.columns or 0 for output in self.outputs)
+
+    @classmethod
+    def of(cls, y: np.ndarray) -> LabelTargets:
+        """Return the targets that a table of labels asks for; raise DataError where a column is of one class only."""
+        check_classification_targets(y)
+        if type_of_target(y) == "multilabel-indicator":
+            return cls([ClassTargets.of(y.ravel()).classes] * y.shape[1])
+        return cls([ClassTargets.of(column).classes for column in y.T])
+
+    def problems(self, y: np.ndarray) -> list[Problem]:
+        """Return what is to be solved: one problem with the columns of all outputs."""
+        return [Problem(self.values(y))]
+
+    def shaped(self, view: np.ndarray) -> np.ndarray:
+        """Return decision values (n, columns) as users see them: the same."""
+        return view
+
+    def values(self, y: np.ndarray) -> np.ndarray:
+        """Return the targets ±1 in the shape of decision values."""
+        return np.hstack([t.problems(column)[0].Y for t, column in zip(self.outputs, y.T, strict=True)])
+
+    def score(self, decision: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> float:
+        """Return the share of samples with every label right."""
+        return float(np.average(np.all(self.predicted(decision) == y, axis=1), weights=weights))
+
+    def predicted(self, decision: np.ndarray) -> np.ndarray:
+        """Return the labels that decision values stand for."""
+        parts = zip(self.outputs, self.parts(decision), strict=True)
+        return np.column_stack([output.predicted(part) for output, part in parts])
+
+    def parts(self, decision: np.ndarray) -> list[np.ndarray]:
+        """Return the decision values of each column of labels."""
+        ends = np.cumsum([output.columns for output in self.outputs])[:-1]
+        parts = zip(self.outputs, np.split(decision, ends, axis=1), strict=True)
+        return [output.shaped(part) for output, part in parts]
+
+    def for_ensemblers(self, y: np.ndarray) -> np.ndarray:
+        """Return the targets as ensemblers see them: a table of real numbers."""
+        return self.values(y)
+
+    def is_flat(self, columns: int) -> bool:
+        """Whether coefficients are a vector to users, not a matrix of one column."""
+        return False
+
+
 class RealTargets:
     """Real outputs, one (``flat``) or several."""
 
@@ -156,7 +248,7 @@ class RealTargets:
         return self.flat
 
 
-Targets: TypeAlias = ClassTargets | RealTargets
+Targets: TypeAlias = ClassTargets | LabelTargets | RealTargets
 
 
 def one_vs_rest(codes: np.ndarray, n_classes: int) -> np.ndarray:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import is_regressor
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
-from kernreg.errors import DataError
+from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.solvers.finiteness import not_finite_error
-from kernreg.solvers.samples import check_pair, check_samples, input_kind, take, without_zero_weights
+from kernreg.solvers.samples import check_pair, check_samples, check_weights, input_kind, take, without_zero_weights
 
 _LARGEST_KERNEL_VALUE = 1e140
 
@@ -23,12 +26,13 @@ class TrainingSet:
     """Samples with positive weights (None for unit ones), their targets, and the kernel bound to them.
 
     X is a tuple where samples differ as sources and as targets; the kernel is then bound to the targets, over which
-    rows are normalised.
+    rows are normalised. ``frequencies`` are the weights without those of the classes: how often a sample occurs.
     """
 
     X: Any
     y: np.ndarray
     weights: np.ndarray | None
+    frequencies: np.ndarray | None
     kernel: Kernel
 
     def matrix(self) -> np.ndarray:
@@ -48,7 +52,7 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
     ----------
     machine : estimator
         Remembers the number and the names of features, as scikit-learn wants. One of two views takes a pair of
-        sample sets, a regressor real targets in one or several columns, a classifier one column of labels.
+        sample sets, a regressor real targets in one or several columns, a classifier one or several of labels.
     kernel : Kernel
     X, y, sample_weight
         As given to ``fit``.
@@ -61,6 +65,7 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
             "asymmetric kernels: use 'ask-ls' or 'ask-lsr'"
         )
     is_pair = is_pair and pairs
+    several = regression or is_table(y)
     if not is_pair and input_kind(kernel) == "table":
         X, y = validate_data(
             machine,
@@ -68,21 +73,64 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
             y,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
-            multi_output=regression,
+            multi_output=several,
             y_numeric=regression,
+            copy=True,
         )
     elif y is None:
         raise DataError(f"{type(machine).__name__} requires y to be passed, but the target y is None")
     else:
         check = check_pair if is_pair else check_samples
         X = check(machine, X, kernel, reset=True)
-        if regression:
-            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        if several:
+            y = check_array(
+                y, accept_sparse="csr", ensure_2d=False, dtype=np.float64 if regression else None, input_name="y"
+            )
         else:
             y = column_or_1d(y, warn=True)
         check_consistent_length(X[0] if is_pair else X, y)
-    X, y, weights = without_zero_weights(X, y, sample_weight)
-    return TrainingSet(X, y, weights, kernel.bind(X[1] if is_pair else X))
+    y = dense_copy(y)
+    frequencies = None if sample_weight is None else check_weights(sample_weight, len(y))
+    weights, class_weight = frequencies, getattr(machine, "class_weight", None)
+    if class_weight is not None:
+        frequencies = np.ones(len(y)) if frequencies is None else frequencies
+        weights = frequencies * _class_weights(class_weight, y, frequencies)
+    if frequencies is not None and weights is not None:
+        frequencies = frequencies[weights > 0.0]
+    X, y, weights = without_zero_weights(X, y, weights)
+    return TrainingSet(X, y, weights, frequencies, kernel.bind(X[1] if is_pair else X))
+
+
+def is_table(y: Any) -> bool:
+    """Whether labels are in several columns: of an indicator matrix, or of several outputs."""
+    shape = () if sp.issparse(y) else np.asarray(y).shape
+    return sp.issparse(y) or (len(shape) == 2 and shape[1] > 1)
+
+
+def dense_copy(y: Any) -> np.ndarray:
+    """Return targets in memory of their own."""
+    return np.array(y.toarray() if hasattr(y, "toarray") else y)
+
+
+def _class_weights(class_weight: Any, y: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
+    """Return for each sample the weight of its class; ``"balanced"`` gives all classes the same sum of weights."""
+    balanced = isinstance(class_weight, str) and class_weight == "balanced"
+    if not balanced and not isinstance(class_weight, Mapping):
+        raise ParameterError(
+            f"class_weight={class_weight!r} is not accepted; give 'balanced', a dict such as {{'rare': 10}}, or None"
+        )
+    if y.ndim > 1:
+        raise ParameterError(
+            f"class_weight={class_weight!r} is for one column of labels, and y has {y.shape[1]}; fit each column by "
+            "itself: sklearn.multioutput.MultiOutputClassifier"
+        )
+    classes, codes = np.unique(y, return_inverse=True)
+    if not balanced:
+        return check_weights(compute_class_weight(dict(class_weight), classes=classes, y=y)[codes], len(y))
+    sums = np.bincount(codes, weights=frequencies)
+    mean = sums[sums > 0.0].mean()
+    sums[sums == 0.0] = np.inf  # left out
+    return mean / sums[codes]
 
 
 def training_matrix(kernel: Kernel, X: Any) -> np.ndarray:

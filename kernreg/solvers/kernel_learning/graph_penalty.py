@@ -27,6 +27,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
+from kernreg.engine.threads import configured_blas
 from kernreg.errors import DataError
 from kernreg.linalg.exact.centring import induced_norms, mirror
 from kernreg.linalg.landmarks.features import Features
@@ -58,6 +59,7 @@ class PenalisedKernel:
     condition: float
 
 
+@configured_blas()
 def penalise_by_factors(K0: np.ndarray, U: np.ndarray, C: np.ndarray, gamma: float) -> PenalisedKernel:
     """Return K and Q for S = I - U C Uᵀ.
 
@@ -122,6 +124,7 @@ def penalise_by_factors(K0: np.ndarray, U: np.ndarray, C: np.ndarray, gamma: flo
     return PenalisedKernel(K, Q, "cholesky", norm)
 
 
+@configured_blas()
 def penalise_by_products(
     K0: np.ndarray, laplacian: Callable[[np.ndarray], np.ndarray], gamma: float, *, definite: bool
 ) -> PenalisedKernel:
@@ -161,6 +164,7 @@ def penalise_by_products(
     return PenalisedKernel(_evened(K.T), _evened(Q.T), "lu", 1.0 / rcond)
 
 
+@configured_blas()
 def penalise_features(features: Features, products: np.ndarray, gamma: float) -> tuple[np.ndarray, float, float]:
     """Return F with K = k0(X, L) F Fᵀ k0(L, X), for features φ(x) = Tᵀ k0(L, x).
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import null_space
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, splu
 
@@ -67,7 +68,7 @@ class NeighbourGraph:
         """What a report says about it: nothing where it is connected."""
         if self.n_connected == 1:
             return ""
-        return f"the graph has {self.n_connected} connected components: a kernel of it does not tell them apart"
+        return f"the graph has {self.n_connected} connected components"
 
     def normalised(self) -> Any:
         """Return D^(-1/2) w D^(-1/2), sparse; rows of isolated samples are zero."""
@@ -81,6 +82,18 @@ class NeighbourGraph:
         size = np.sqrt(np.where(self.degrees > 0.0, self.degrees, 1.0))
         norms = np.sqrt(np.bincount(self.component, size * size))
         return sp.csr_array((size / norms[self.component], (np.arange(n), self.component)))
+
+    def contrasts(self) -> np.ndarray:
+        """Return what the eigenvalue 0 has beside the constant direction D^(1/2) 1: differences of components.
+
+        Returns
+        -------
+        ndarray of shape (n, c - 1)
+            Orthonormal, for c components with edges; those of isolated samples have the eigenvalue 1.
+        """
+        volumes = np.bincount(self.component, self.degrees)
+        joined = volumes > 0.0
+        return self.trivial()[:, joined] @ null_space(np.sqrt(volumes[joined])[None])
 
     def count(self, n_components: Any, default: int = 200) -> int:
         """Return how many eigenvectors to take: as asked for, or the default, or as many as are not trivial.

@@ -3,17 +3,19 @@
     min_μ  Σ_i c_i μ_i        μ_1 ≥ … ≥ μ_r ≥ 0,  Σ_i μ_i = 1
 
 Without further constraints the feasible set is a simplex with the vertices (1/k, …, 1/k, 0, …, 0). The program is
-solved for the coordinates ν of μ in these, ν_k = k (μ_k - μ_{k+1}), whose constraints are ν ≥ 0 and Σ_k ν_k = 1.
+solved for the coordinates ν of μ in these, whose constraints are ν ≥ 0 and Σ_k ν_k = 1. Weights may also be held equal
+in groups, whose inner k are no vertices then, and the first ones may be free: only not negative.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import block_diag
 
 from kernreg.engine.arrays import is_sparse
 from kernreg.errors import ParameterError
@@ -29,14 +31,15 @@ class OrderedWeights:
     Attributes
     ----------
     weights : ndarray of shape (r,)
-        Decreasing, not negative, of sum one.
+        Decreasing but for the free ones, not negative, of sum one.
     objective : float
         Σ c_i μ_i.
     method : {"lp", "vertex"}
     status : str
         ``"optimal"``, or ``"stopped"`` where the linear program ended short of its tolerance.
     order_duals : ndarray of shape (r,)
-        Of μ_i ≥ μ_{i+1}, the last one of μ_r ≥ 0.
+        Of μ_i ≥ μ_{i+1}, the last one of μ_r ≥ 0; of μ_i = μ_{i+1} within a group, where the sign is any; of μ_i ≥ 0
+        for free weights.
     sum_dual : float
         Of Σ μ_i = 1.
     inequality_duals, equality_duals : ndarray
@@ -58,58 +61,91 @@ class OrderedWeights:
     iterations: int = 0
 
 
-def best_vertex(costs: np.ndarray) -> OrderedWeights:
-    """Return (1/k, …, 1/k, 0, …, 0) with the k that minimises the mean of the first k costs, the smallest of equals.
+def best_vertex(costs: np.ndarray, sizes: Sequence[int] | np.ndarray | None = None, n_free: int = 0) -> OrderedWeights:
+    """Return the vertex of the smallest cost, the first of equals: (1/k, …, 1/k, 0, …, 0) with the best k.
 
+    Parameters
+    ----------
+    costs : ndarray of shape (r,)
+    sizes : sequence of int, optional
+        Of the groups of equal weights, those after the free ones; by default every weight is its own.
+    n_free : int
+        The first so many weights are only not negative.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> best_vertex(np.array([0.5, 0.1, 0.9])).weights.tolist()
     [0.5, 0.5, 0.0]
+    >>> best_vertex(np.array([0.1, 0.3, 0.9]), sizes=[2, 1]).weights.tolist()
+    [0.5, 0.5, 0.0]
     """
-    counts = np.arange(1, len(costs) + 1)
-    sums = np.cumsum(costs)
-    k = int(np.argmin(sums / counts)) + 1
-    weights = np.where(counts <= k, 1.0 / k, 0.0)
-    lowest = float(sums[k - 1] / k)
+    V, at_vertices = _vertices(len(costs), sizes, n_free)
+    means = at_vertices(costs[None])[0]
+    chosen = int(np.argmin(means))
+    lowest = float(means[chosen])
     none = np.zeros(0)
-    return OrderedWeights(weights, lowest, "vertex", "optimal", sums - counts * lowest, -lowest, none, none)
+    duals = _order_duals(costs - lowest, n_free)
+    return OrderedWeights(V[:, chosen].copy(), lowest, "vertex", "optimal", duals, -lowest, none, none)
 
 
-def ordered_program(costs: np.ndarray, constraints: Mapping[str, Any] | None = None) -> OrderedWeights:
-    """Solve the linear program, with further constraints G μ ≤ h and A μ = b where given.
+def ordered_program(
+    costs: np.ndarray,
+    constraints: Mapping[str, Any] | None = None,
+    sizes: Sequence[int] | np.ndarray | None = None,
+    n_free: int = 0,
+) -> OrderedWeights:
+    """Solve the linear program, with further constraints G μ ≤ h and A μ = b where given; else as `best_vertex`.
 
     >>> import numpy as np
     >>> found = ordered_program(np.array([0.5, 0.1, 0.9]), {"G": [[1.0, 0.0, 0.0]], "h": [0.4]})
     >>> found.weights.round(6).tolist()  # the first weight is bounded
     [0.4, 0.4, 0.2]
     """
-    r, counts = len(costs), np.arange(1, len(costs) + 1)
-    more_G, more_h, more_A, more_b = _constraints(constraints, r)
-
-    def at_vertices(rows: np.ndarray) -> np.ndarray:
-        return np.cumsum(rows, axis=1) / counts
-
+    V, at_vertices = _vertices(len(costs), sizes, n_free)
+    q = V.shape[1]
+    more_G, more_h, more_A, more_b = _constraints(constraints, len(costs))
     found = solve_linear_program(
-        np.cumsum(costs) / counts,
-        sp.vstack([-sp.eye_array(r), sp.csr_array(at_vertices(more_G))]),
-        np.concatenate([np.zeros(r), more_h]),
-        np.vstack([np.ones((1, r)), at_vertices(more_A)]),
+        at_vertices(costs[None])[0],
+        sp.vstack([-sp.eye_array(q), sp.csr_array(at_vertices(more_G))]),
+        np.concatenate([np.zeros(q), more_h]),
+        np.vstack([np.ones((1, q)), at_vertices(more_A)]),
         np.concatenate([[1.0], more_b]),
         what="the constraints on the weights (decreasing, not negative, of sum one, and those given)",
     )
     # An interior point is nowhere zero: coordinates that vanish but for the tolerance are.
     coordinates = np.where(found.x > _VANISHING * found.x.max(), found.x, 0.0)
+    inequality, equality = found.inequality[q:], found.equality[1:]
     return OrderedWeights(
-        np.cumsum((coordinates / counts)[::-1])[::-1].copy(),
+        np.cumsum((V * coordinates)[:, ::-1], axis=1)[:, -1],  # from the last vertex on: in order to the last bit
         found.objective,
         "lp",
         found.status,
-        counts * found.inequality[:r],
+        _order_duals(costs + found.equality[0] + inequality @ more_G + equality @ more_A, n_free),
         float(found.equality[0]),
-        found.inequality[r:],
-        found.equality[1:],
+        inequality,
+        equality,
         found.gap,
         found.iterations,
     )
+
+
+def _vertices(
+    r: int, sizes: Sequence[int] | np.ndarray | None, n_free: int
+) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """Return the vertices in columns, unit vectors for free weights, and what gives the products of rows with them."""
+    ends = np.cumsum([1] * (r - n_free) if sizes is None else sizes, dtype=int)
+    ordered = np.where(np.arange(r - n_free)[:, None] < ends, 1.0 / ends, 0.0)
+
+    def at_vertices(rows: np.ndarray) -> np.ndarray:
+        return np.hstack([rows[:, :n_free], np.cumsum(rows[:, n_free:], axis=1)[:, ends - 1] / ends])
+
+    return block_diag(np.eye(n_free), ordered) if n_free else ordered, at_vertices
+
+
+def _order_duals(gradient: np.ndarray, n_free: int) -> np.ndarray:
+    """Return z with gradient_i = z_i - z_{i-1} for ordered weights, and z_i = gradient_i for free ones."""
+    return np.concatenate([gradient[:n_free], np.cumsum(gradient[n_free:])])
 
 
 def _constraints(given: Mapping[str, Any] | None, r: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
 
+from kernreg.common.display import Display
 from kernreg.common.progress import progress
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
@@ -44,7 +44,7 @@ from kernreg.solvers.kernel_learning.graph_penalty import (
 from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 from kernreg.solvers.parameters import KernelParameters, check_choice
-from kernreg.solvers.samples import check_samples, input_kind
+from kernreg.solvers.samples import check_samples, check_table, input_kind
 from kernreg.solvers.symmetry import require_symmetric
 
 #: The values of γ that ``gamma="loo"`` chooses from: the paper's.
@@ -56,7 +56,7 @@ _INACCURATE = 1e-6  # a residual that is worth a warning
 
 
 @dataclass(frozen=True)
-class KernelReport:
+class KernelReport(Display):
     """How a kernel was learned.
 
     Attributes
@@ -219,7 +219,7 @@ class SCGLDK(KernelLearner, KernelParameters):
 
     def _table(self, X: Any, kernel: Kernel, *, reset: bool) -> Any:
         if input_kind(kernel) == "any":  # a feature map takes anything, but a learned kernel holds its samples
-            return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
+            return check_table(self, X, reset=reset)
         return check_samples(self, X, kernel, reset=reset)
 
     def _pick(self, n: int) -> tuple[str, str]:

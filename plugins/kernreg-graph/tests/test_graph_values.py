@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from kernreg_graph import graph_adjacency, graph_from_edges, katz, katz_limit, pagerank, shortest_path
 
+import kernreg as kr
 import kernreg.graphs
 from kernreg.errors import DataError, ParameterError
 
@@ -302,3 +303,20 @@ def test_edges_are_read_by_the_core():
     assert graph_from_edges(edges).toarray().tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, 0]]
     assert graph_from_edges(edges, 4, [1.0, 2.0, 5.0])[0, 2] == 3.0
     assert graph_from_edges([], n_nodes=2).toarray().tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("name", ["graph-adjacency", "katz", "pagerank", "shortest-path"])
+def test_edges_are_refused_when_the_kernel_is_made_and_networkx_graphs_taken(name):
+    beta = {"beta": 0.1} if name == "katz" else {}
+    with pytest.raises(ParameterError, match="graph_from_edges"):
+        kr.make_kernel(name, graph=np.array([[0, 1], [1, 2], [2, 0]]), **beta)
+
+    class Graph:
+        nodes = ("a", "b", "c")
+
+        def adjacency(self):
+            return [("a", {"b": {}}), ("b", {"c": {"weight": 2.0}}), ("c", {})]
+
+    given = kr.make_kernel(name, graph=Graph(), **beta)([0, 1, 2])
+    A = np.array([[0, 1, 0], [0, 0, 2.0], [0, 0, 0]])
+    np.testing.assert_array_equal(given, kr.make_kernel(name, graph=A, **beta)([0, 1, 2]))

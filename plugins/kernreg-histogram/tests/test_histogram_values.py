@@ -177,3 +177,15 @@ def test_wrong_parameters_are_named(spec, accepted):
 def test_negative_entries_are_refused(kernel, oracle):
     with pytest.raises(DataError, match="negative value"):
         kernel([[0.5, -0.5]])
+
+
+def test_additive_chi2_is_what_scikit_learn_samples_and_differs_from_its_kernel_as_documented():
+    from sklearn.kernel_approximation import AdditiveChi2Sampler
+    from sklearn.metrics.pairwise import additive_chi2_kernel
+
+    P = np.random.default_rng(0).random((12, 5))
+    K = additive_chi2()(P)
+    sums = P.sum(axis=1)
+    np.testing.assert_allclose(additive_chi2_kernel(P), 2.0 * K - sums[:, None] - sums, atol=1e-12)
+    features = AdditiveChi2Sampler(sample_steps=3).fit_transform(P)
+    np.testing.assert_allclose(features @ features.T, K, rtol=0.06)  # its feature map is cut off

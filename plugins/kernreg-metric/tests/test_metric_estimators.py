@@ -41,8 +41,10 @@ EXPECTED: dict[str, dict[str, str]] = {}
 CHECKED = [
     LDK(),
     LDK(gamma=None, tol=0.05, n_constraints=20),
+    OSK(),
     OSK(n_neighbors=1, n_components=1),
     IdealRegularized(),
+    SimpleNPK(),
     SimpleNPK(n_neighbors=1),
     FisherScore(),
     FisherScore(method="eigen"),

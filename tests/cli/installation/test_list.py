@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 import kernreg
+from kernreg import registry
 from kernreg.cli.installation.list import KINDS, listing
 
 BROKEN = """
@@ -47,3 +48,29 @@ def test_the_reason_of_a_failure_is_listed(run, install):
     (line,) = [line for line in run("list").stdout.splitlines() if "licensed" in line]
     assert "broken" in line
     assert "needs a licence [bold]now[/]" in line  # foreign text is not markup
+
+
+def test_every_built_in_has_a_line_that_says_what_it_is(run):
+    lines = run("list").stdout.splitlines()
+    start = lines[0].index("what it is")
+    for line in lines[1:]:
+        assert line[start:].strip(), line
+    (rbf,) = [line for line in lines if line.split()[:2] == ["kernel", "rbf"]]
+    assert "exp(-|x - y|² / sigma²)" in rbf
+
+
+def test_a_runtime_registration_has_its_line_too(run):
+    with registry.isolated():
+
+        @kernreg.register("ensembler", "first")
+        class First:
+            """The first view."""
+
+            def fit(self, views, y):
+                return self
+
+            def merge(self, views):
+                return next(iter(views.values()))
+
+        (line,) = [line for line in run("list").stdout.splitlines() if line.split()[1:2] == ["first"]]
+    assert line.rstrip().endswith("The first view")

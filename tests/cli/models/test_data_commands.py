@@ -112,6 +112,7 @@ def test_evaluate_prints_one_line_for_each_combination(run, iris):
     assert "asymmetric" in failing.stdout
 
 
+@pytest.mark.filterwarnings("ignore:leave-one-out takes gamma")  # this curve has no noise
 def test_evaluate_of_a_regression(run, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
@@ -125,6 +126,7 @@ def test_evaluate_of_a_regression(run, tmp_path):
     assert "use 'ls-svr'" in refused.stderr
 
 
+@pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")
 def test_tune_equals_python(run, iris, tmp_path):
     X, labels, path = iris
     table, model = tmp_path / "table.csv", tmp_path / "best.kern"
@@ -140,6 +142,16 @@ def test_tune_equals_python(run, iris, tmp_path):
     assert kr.load(model).gamma == expected.best_params["gamma"]
     for wrong in ("gamma", "gamma=1:2", "=3", "gamma=-1:2:3"):
         assert run("tune", str(path), "-t", "species", "-g", wrong).exit_code == 2
+
+
+@pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")
+def test_tune_without_a_grid_searches_widths_and_gamma(run, iris):
+    X, labels, path = iris
+    found = json.loads(succeed(run("tune", str(path), "-t", "species", "--json")))
+    expected = kr.tune("ls-svm", None, X, labels)
+    assert found["parameters"] == expected.best_params
+    assert list(found["parameters"]) == ["kernel__sigma", "gamma"]
+    assert found["combinations"] == len(expected.table)
 
 
 @pytest.mark.parametrize("wrong", ["gamma=1:2:inf", "gamma=1:inf:3", "gamma=1:2:nan", "gamma=1:2:2.5"])

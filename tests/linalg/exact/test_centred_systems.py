@@ -19,6 +19,7 @@ from kernreg.linalg import (
     solve_block_or_spectrum,
     solve_symmetric,
 )
+from kernreg.linalg.exact.symmetric_solve import left_out_by_inverse
 
 
 def close(got, expected, tolerance=1e-9):
@@ -107,6 +108,33 @@ def test_symmetric_leave_one_out_equals_refits(problem, kind):
             rest = np.delete(np.arange(len(S)), i)
             a, b = textbook_symmetric(S[np.ix_(rest, rest)], Y[rest], gamma, None if weights is None else weights[rest])
             close(residuals[g, i], Y[i] - S[i, rest] @ a - b, 1e-8)
+
+
+def test_leave_one_out_by_an_inverse_equals_that_of_the_spectrum(problem):
+    K, Y, weights = problem
+    for gamma in (1e-3, 0.3, 10.0):
+        S = symmetric_matrices(K)["definite"] + 1e3  # a large mean, which centring takes out
+        spectrum = SymmetricSpectrum(kernel := centre(S, weights))
+        gammas = np.array([gamma])
+        expected = spectrum.leave_one_out(spectrum.solve(kernel.targets(Y), gammas), gammas)[0]
+        again = centre(S, weights)
+        close(left_out_by_inverse(again, again.targets(Y), gamma), expected, 1e-8)
+
+
+def test_leave_one_out_by_an_inverse_says_where_it_is_inexact(problem):
+    K, Y, weights = problem
+    lone = np.full(40, 1e-3)
+    lone[0] = 1.0  # nearly all the weight there is
+    definite, indefinite = symmetric_matrices(K).values()
+    for S, w, gamma in (
+        (indefinite, weights, 10.0),
+        (definite[:, :1] @ definite[:1], weights, 1e9),
+        (definite, lone, 1),
+    ):
+        kernel = centre(S, w)
+        before = kernel.matrix.copy()
+        assert left_out_by_inverse(kernel, kernel.targets(Y), gamma) is None
+        close(kernel.matrix, before, 1e-14)  # to be decomposed instead
 
 
 @pytest.mark.parametrize("gamma", [0.01, 0.3, 10.0])

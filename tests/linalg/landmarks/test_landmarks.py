@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import kernreg as kr
 from kernreg.errors import ParameterError
 from kernreg.jit import exp
 from kernreg.kernels import kernel
 from kernreg.kernels.builtin import rbf, sne, tl1
 from kernreg.kernels.indexed import precomputed
 from kernreg.linalg.landmarks import selection
-from kernreg.linalg.landmarks.selection import METHODS, choose_landmarks
+from kernreg.linalg.landmarks.selection import METHODS, choose_landmarks, default_landmarks
 
 KERNEL = rbf(sigma=1.0)
 
@@ -167,3 +168,14 @@ def test_leverage_between_two_sample_sets_takes_no_kernel_for_symmetric(samples)
         for k in (rbf(sigma=2.0), undeclared(sigma=2.0))
     )
     assert np.array_equal(chosen, same)
+
+
+def test_default_landmarks_grow_with_samples_within_operations_and_memory():
+    with kr.config_context(memory="8GB"):
+        assert [default_landmarks(n) for n in (10, 500, 3000, 20_000, 50_000)] == [10, 500, 500, 1400, 2419]
+        assert 2500 <= default_landmarks(200_000) <= 5000
+        assert default_landmarks(200_000, 5) < default_landmarks(200_000)
+        for n in (10**6, 10**7):
+            assert 3 * n * default_landmarks(n) ** 2 <= max(5e12, 3 * n * 500**2)
+    with kr.config_context(memory="6.4MB"):
+        assert default_landmarks(200_000) == 316

@@ -9,6 +9,7 @@ from textbook import textbook_block, textbook_symmetric
 
 import kernreg as kr
 from kernreg.errors import DataError, ParameterError
+from kernreg.kernels.base import Kernel
 from kernreg.kernels.builtin import linear, rbf, sne, tl1
 from kernreg.kernels.indexed import precomputed
 from kernreg.linalg.landmarks.lowrank_systems import BlockLowRank, SymmetricLowRank
@@ -240,3 +241,29 @@ def test_errors_say_what_is_accepted(data, changes, error, message):
     arguments = {"kernel": rbf(), "X": data[0], "Y": data[1], "gamma": 1.0} | changes
     with pytest.raises(error, match=message):
         solve_symmetric_lowrank(**arguments)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", SYMMETRIC)
+def test_leave_one_out_of_many_gamma_is_that_of_each(data, name, weighted):
+    X, Y, weights = data
+    problem = SymmetricLowRank(SYMMETRIC[name], X, Y, weights=weights if weighted else None, n_landmarks=40)
+    gammas = [1e-3, 0.3, 20.0]
+    for budget in ("1GB", "100kB"):  # all at once, and one by one
+        with kr.config_context(memory=budget):
+            path = list(problem.path(gammas))
+        for gamma, ((view,), report) in zip(gammas, path, strict=True):
+            (alone,), _ = problem.at(gamma, loo=True)
+            close(view.loo_residuals, alone.loo_residuals, 1e-12)
+            close(view.coefficients, alone.coefficients, 1e-9)
+            assert report.gamma == gamma
+
+
+def test_many_gamma_of_a_definite_kernel_take_one_pass(data, monkeypatch):
+    X, Y, _ = data
+    problem = SymmetricLowRank(rbf(sigma=1.5), X, Y, n_landmarks=40)
+    passes = []
+    whole = Kernel.map_rows
+    monkeypatch.setattr(Kernel, "map_rows", lambda *given, **options: (passes.append(1), whole(*given, **options))[1])
+    assert len(list(problem.path(np.logspace(-3, 3, 30).tolist()))) == 30
+    assert len(passes) == 1

@@ -278,6 +278,7 @@ def test_table_2(data_directory, name):
 
 
 SOLVERS = [
+    KernelBiclustering(),
     KernelBiclustering(2, n_init=1),
     KernelBiclustering(2, scaling="bipartite", compatibility="a0", n_init=1),
 ]

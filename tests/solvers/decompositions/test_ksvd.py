@@ -549,3 +549,16 @@ def test_citation_graph_of_the_paper(data_directory):
     eta = s / n @ (1 - np.abs((U * svd.left_vectors_).sum(axis=0))) / 20
     eta += s / n @ (1 - np.abs((Vt.T * svd.right_vectors_).sum(axis=0))) / 20
     assert eta <= 1e-8
+
+
+def test_sides_are_sources_and_targets_or_left_and_right():
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    model = KernelSVD(kernel="sne(sigma=2.0)", n_components=2).fit(X)
+    np.testing.assert_array_equal(model.embed(side="source"), model.embed(side="left"))
+    np.testing.assert_array_equal(model.embed(X, side="target"), model.embed(X, side="right"))
+    np.testing.assert_array_equal(model.target_scores_, model.right_scores_)
+    np.testing.assert_array_equal(model.source_scores_, model.left_scores_)
+    np.testing.assert_array_equal(model.transform_target(X), model.transform_right(X))
+    assert model.get_feature_names_out(side="target").tolist() == ["target0", "target1"]
+    with pytest.raises(ParameterError, match="'source'"):
+        model.embed(side="middle")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -257,6 +258,36 @@ def test_memory_stays_within_the_budget():
     np.testing.assert_allclose(
         small.singular_values_, AsymmetricNystroem(SNE, 3, n_landmarks=60).fit(X).singular_values_, rtol=1e-9
     )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"landmarks": "entropy", "n_landmarks": 60},
+        {"landmarks": "leverage"},
+        {"tol": 1e-9},
+        {"normalizers": "estimate", "kernel": SNE},
+    ],
+    ids=["default", "entropy", "leverage", "tolerance", "estimate"],
+)
+def test_no_number_depends_on_the_memory_budget(settings):
+    # Entropy holds the matrix of its candidates, and a tolerance that is not reached takes all samples.
+    n = 1200 if "tol" in settings or settings.get("landmarks") == "entropy" else 12000
+    samples = np.random.default_rng(0).standard_normal((n, 4))
+    models = []
+    for memory in ("8GB", "1GB", "30MB"):
+        with kr.config_context(memory=memory), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            models.append(
+                AsymmetricNystroem(**{"kernel": "rbf(sigma=4.0)", "n_components": 20, **settings}).fit(samples)
+            )
+    first = models[0]
+    for model in models[1:]:
+        assert model.solver_report_.rank == first.solver_report_.rank
+        assert np.array_equal(model.row_landmarks_, first.row_landmarks_)
+        np.testing.assert_allclose(model.singular_values_, first.singular_values_, rtol=1e-12)
+        np.testing.assert_allclose(model.transform(samples[:9]), first.transform(samples[:9]), atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -153,12 +153,13 @@ def test_views_are_merged_by_the_ensembler_named(blobs):
         views = clf.decision_views(new)
         merged[name] = clf.decision_function(new)
         np.testing.assert_allclose(merged[name], clf.ensembler_.merge(views))
-        assert hasattr(clf, "predict_proba") == ("logistic" in name)
+        assert hasattr(clf.ensembler_, "proba") == ("logistic" in name)
     np.testing.assert_allclose(merged["source"], views["source"])
     np.testing.assert_allclose(merged["target"], views["target"])
     proba = clf.predict_proba(new)
     assert proba.shape == (9, 3)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(proba, clf.ensembler_.proba(clf.decision_views(new)))  # not calibrated once more
     assert clf.classes_[proba.argmax(axis=1)].tolist() == clf.predict(new).tolist()
 
 
@@ -191,8 +192,11 @@ def test_learning_ensembler_sees_the_leave_one_out_views(textbook, blobs):
 
     clf = AsKLSClassifier(kernel="sne(sigma=1.5)", gamma=3.0, ensembler=Spy).fit(X, labels)
     source, target = textbook.ask_ls_refits(sne(sigma=1.5)(X), signs(labels), 3.0)
-    textbook.close(seen["views"]["source"], source, 1e-8)
-    textbook.close(seen["views"]["target"], target, 1e-8)
+    Y = signs(labels)
+    shift = Y.mean(axis=0) - (Y.sum(axis=0) - Y) / 59  # the mean of the others tells y_i: it is taken out
+    textbook.close(seen["views"]["source"], source + shift, 1e-8)
+    textbook.close(seen["views"]["target"], target + shift, 1e-8)
+    textbook.close(clf.loo_views_["source"], source, 1e-8)
     assert seen["y"].tolist() == (np.arange(60) % 3).tolist()
     AsKLSClassifier(kernel="sne(sigma=1.5)", gamma=3.0, ensembler=Spy).fit(X, labels == "cat")
     assert set(seen["y"].tolist()) == {-1, 1}

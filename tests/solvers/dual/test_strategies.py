@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import kernreg as kr
-from kernreg.errors import AsymmetryError, DataError, ParameterError
+from kernreg.errors import ApproximationWarning, AsymmetryError, DataError, ParameterError
 from kernreg.kernels.indexed import precomputed
 from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor
+from kernreg.solvers.dual import exact
 from kernreg.solvers.dual.strategy import pick
 
 CASES = {
@@ -52,14 +56,17 @@ def test_low_rank_with_every_sample_as_landmark_equals_exact(textbook, blobs, na
         clf.loo_views_  # noqa: B018 (asking is the test)
 
 
+@pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")  # three values, the largest is the best
 def test_low_rank_keeps_landmarks_only(blobs):
     X, _, new = blobs
     y = np.sin(X[:, 0])
-    model = LSSVR(kernel="rbf(sigma=3.0)", gamma=[0.1, 1.0, 10.0], strategy="lowrank", n_landmarks=25).fit(X, y)
+    model = LSSVR(kernel="rbf(sigma=3.0)", gamma=[0.1, 1.0, 10.0, 1e3, 1e6], strategy="lowrank", n_landmarks=25).fit(
+        X, y
+    )
     assert model.X_fit_.shape == (25, 4)
     assert model.dual_coef_.shape == (25,)
     np.testing.assert_array_equal(model.X_fit_, X[model.landmarks_])
-    assert model.gamma_ in (0.1, 1.0, 10.0)
+    assert model.gamma_ in (0.1, 1.0, 10.0, 1e3, 1e6)
     assert model.loo_path_["score"].max() == pytest.approx(model.loo_score_)
     assert model.loo_score_ > 0.3
     assert model.predict(new).shape == (9,)
@@ -85,6 +92,7 @@ def test_grid_of_low_rank_is_that_of_the_matrix_it_stands_for(blobs, name, weigh
     )
 
 
+@pytest.mark.filterwarnings("ignore::kernreg.errors.ApproximationWarning")
 def test_gamma_loo_beyond_the_memory_budget_is_chosen_on_landmarks(blobs):
     X, labels, new = blobs
     with kr.config_context(memory=20_000):  # less than K takes
@@ -123,7 +131,8 @@ def test_auto_goes_by_the_memory_budget(blobs):
         clf = LSSVC().fit(X, labels)
         assert clf.solver_report_.strategy == "iterative"
         assert "memory budget" in clf.solver_report_.note
-        assert LSSVC(gamma=[0.1, 1.0]).fit(X, labels).solver_report_.strategy == "lowrank"
+        with pytest.warns(ApproximationWarning):
+            assert LSSVC(gamma=[0.1, 1.0]).fit(X, labels).solver_report_.strategy == "lowrank"
     with kr.config_context(memory="1GB"):
         assert pick("auto", 200_000, leave_one_out=False) == "lowrank"
         assert pick("auto", 50_000, leave_one_out=False) == "iterative"
@@ -186,3 +195,37 @@ def test_pole_met_by_the_iteration_is_a_warning_not_a_solution(blobs):
     assert not clf.solver_report_.converged
     assert clf.solver_report_.residual > 0.5
     assert np.abs(clf.decision_function(everyone)).max() < 10
+
+
+@pytest.mark.parametrize("solver", [LSSVC(kernel="rbf(sigma=2.0)"), AsKLSClassifier(kernel="sne(sigma=2.0)")])
+def test_an_approximation_that_nobody_asked_for_is_told(blobs, solver):
+    X, labels, _ = blobs
+    auto = clone(solver).set_params(gamma=[0.3])
+    with kr.config_context(memory=40_000):
+        with pytest.warns(ApproximationWarning, match=r"60 samples do not fit.*25 landmarks.* operations") as heard:
+            model = auto.fit(X, labels)
+        assert (model.solver_report_.strategy, heard[0].filename) == ("lowrank", __file__)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            clone(auto).set_params(strategy="lowrank").fit(X, labels)
+    auto.fit(X, labels)  # exact: nothing to tell
+
+
+@pytest.mark.parametrize(
+    ("options", "label"),
+    [
+        ({}, "factorisation of 60 × 60"),
+        ({"gamma": [0.3]}, "decomposition of 60 × 60"),
+        ({"strategy": "lowrank", "n_landmarks": 20}, "features of 20 landmarks"),
+        ({"strategy": "lowrank", "gamma": [0.3], "n_landmarks": 20}, "leave-one-out"),
+    ],
+)
+def test_every_strategy_shows_progress_on_a_terminal(blobs, capsys, monkeypatch, options, label):
+    X, labels, _ = blobs
+    monkeypatch.setattr(exact, "_LONG", 60)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+    with kr.config_context(progress=True):
+        LSSVC(kernel="rbf(sigma=2.0)", **options).fit(X, labels)
+    assert label in capsys.readouterr().err

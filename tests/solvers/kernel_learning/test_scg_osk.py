@@ -15,11 +15,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import kernreg as kr
-from kernreg.errors import AsymmetryError, DataError, ParameterError
+from kernreg.errors import AsymmetryError, DataError, KernregWarning, ParameterError
 from kernreg.solvers import LSSVC, SCGOSK, AsKLSClassifier, SideInformation
 from kernreg.solvers.kernel_learning.linear_program import solve_linear_program
 from kernreg.solvers.kernel_learning.neighbourhoods import given_graph, neighbour_graph, smoothest
 from kernreg.solvers.kernel_learning.ordered_weights import best_vertex, ordered_program
+
+# Blobs that overlap: their first vector alone is often the best.
+pytestmark = pytest.mark.filterwarnings("ignore:the best kernel has one vector")
 
 
 def graph_by_hand(X, k):
@@ -371,8 +374,80 @@ def test_disconnected_graph_works_and_is_reported(data):
     assert "2 connected components" in learner.solver_report_.note
     L = laplacian_by_hand(graph_by_hand(far, 5))
     values = np.linalg.eigvalsh(L)
-    np.testing.assert_allclose(learner.eigenvalues_, values[2:], atol=1e-10)
+    np.testing.assert_allclose(learner.eigenvalues_, values[1:], atol=1e-10)  # the constant direction is left out
     assert np.isfinite(learner.transform(far + 0.01)).all()
+
+
+def three_parts(seed, n=150):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    X = rng.normal(size=(n, 2)) + 20.0 * np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])[y]
+    return X, y, np.where(rng.random(n) < 0.3, y, -1)
+
+
+@pytest.mark.parametrize("method", ["lp", "vertex"])
+def test_components_that_are_the_classes_are_told_apart(method):
+    for seed in range(10):
+        X, y, known = three_parts(seed)
+        learner = SCGOSK(method=method).fit(X, known)
+        assert learner.solver_report_.n_connected >= 3
+        labelled = known >= 0
+        model = LSSVC(learner.kernel_, 1000.0).fit(X[labelled], y[labelled])  # of trace one: values are small
+        assert model.score(X[~labelled], y[~labelled]) >= 0.95
+        new, classes, _ = three_parts(seed + 100, 60)
+        assert model.score(new, classes) >= 0.95
+
+
+@pytest.mark.parametrize("trivial", ["contrasts", "free", "ordered", "drop"])
+@pytest.mark.parametrize("method", ["lp", "vertex"])
+def test_the_kernel_does_not_depend_on_the_basis_of_equal_eigenvalues(method, trivial):
+    rng = np.random.default_rng(0)
+    part = rng.normal(size=(20, 2))
+    X = np.vstack([part, part + 50.0, part + 100.0])  # every eigenvalue three times
+    y = np.repeat([0, 1, 2], 20)
+    y[::7] = -1
+    settings = {"n_components": 20, "trivial": trivial, "method": method}  # 20 is no multiple of three
+    plain = SCGOSK(**settings).fit(X, y)
+    K = plain.kernel_(X)
+    for _ in range(5):
+        order = rng.permutation(60)
+        mixed = SCGOSK(**settings).fit(X[order], y[order]).kernel_(X[order])
+        np.testing.assert_allclose(mixed, K[np.ix_(order, order)], atol=1e-7)
+    assert len(plain.weights_) == 18 + {"contrasts": 2, "free": 3, "ordered": 3, "drop": 0}[trivial]
+    rest = plain.weights_[3 if trivial == "free" else 0 :]
+    for value in np.unique(plain.eigenvalues_.round(8)[-len(rest) :]):
+        same = rest[np.isclose(plain.eigenvalues_[-len(rest) :], value, atol=1e-7)]
+        assert np.ptp(same) == 0.0
+
+
+def test_contrasts_are_the_eigenvalue_zero_without_the_constant_direction():
+    X, _, _ = three_parts(0)
+    graph = neighbour_graph(X, 5)
+    V = graph.contrasts()
+    assert V.shape == (150, graph.n_connected - 1)
+    np.testing.assert_allclose(laplacian_by_hand(graph.weights.toarray()) @ V, 0.0, atol=1e-12)
+    np.testing.assert_allclose(np.sqrt(graph.degrees) @ V, 0.0, atol=1e-12)
+    np.testing.assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-12)
+
+
+def test_free_weights_are_a_program_of_their_own():
+    costs = np.array([0.4, 0.2, 0.9, 0.1, 0.5])
+    for found in (best_vertex(costs, n_free=2), ordered_program(costs, n_free=2)):
+        np.testing.assert_allclose(found.weights, [0, 1, 0, 0, 0], atol=1e-6)
+        assert found.order_duals.min() > -1e-6
+    grouped = {"sizes": [2, 3]}
+    for found in (best_vertex(costs, **grouped), ordered_program(costs, **grouped)):
+        np.testing.assert_allclose(found.weights, [0.5, 0.5, 0, 0, 0], atol=1e-6)
+
+
+@pytest.mark.filterwarnings("error:the best kernel has one vector")
+def test_one_vector_for_three_classes_is_warned_of(data):
+    X, _, known = data
+    with pytest.warns(KernregWarning, match="cannot tell 3 classes apart"):
+        learner = SCGOSK(n_components=20, method="vertex").fit(X, known)
+    assert learner.solver_report_.positive == 1
+    SCGOSK(n_components=20, constraints={"G": [[1.0] + [0.0] * 19], "h": [0.2]}).fit(X, known)
+    SCGOSK(n_components=20).fit(X, np.where(known == 2, 1, known))  # two classes
 
 
 def test_isolated_samples_of_a_given_graph_have_no_similarity(data):
@@ -408,6 +483,7 @@ def test_sparse_samples_single_precision_clones_and_pickles(data):
         ({"n_components": 60}, ParameterError, "have 1 to 59 eigenvectors"),
         ({"n_components": 0}, ParameterError, "n_components=0"),
         ({"n_components": True}, ParameterError, "n_components=True"),
+        ({"trivial": "keep"}, ParameterError, "trivial='keep'"),
         ({"method": "simplex"}, ParameterError, "method='simplex'"),
         ({"eigen_solver": "amg"}, ParameterError, "eigen_solver='amg'"),
         ({"tol": 0.0}, ParameterError, "tol=0.0"),
@@ -425,6 +501,7 @@ def test_sparse_samples_single_precision_clones_and_pickles(data):
         "r-n",
         "r-0",
         "r-bool",
+        "trivial",
         "method",
         "solver",
         "tol",

@@ -37,6 +37,7 @@ import scipy.linalg
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
+from kernreg.engine.threads import configured_blas
 from kernreg.errors import DataError, MemoryBudgetError, ParameterError
 from kernreg.linalg.randomness import generator
 
@@ -75,6 +76,7 @@ class Compatibility:
         return Z if self.right is None else Z @ self.right
 
 
+@configured_blas()
 def make_compatibility(name: str, X: Any, Z: Any, *, rows_and_columns: bool, random_state: Any = None) -> Compatibility:
     """Return the map that makes X and Z comparable; of ``a3`` the one that learning starts from.
 

@@ -35,8 +35,10 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import minimize
 
+from kernreg.common.display import Display
 from kernreg.common.progress import progress
 from kernreg.engine.arrays import is_sparse
+from kernreg.engine.threads import configured_blas
 from kernreg.kernels import Kernel
 from kernreg.linalg.spectra.centred_pairs import centre_both_sides
 from kernreg.solvers.decompositions.compatibility.fixed_maps import Compatibility
@@ -47,7 +49,7 @@ _GAP = 1e-12  # differences of σ² below this share of the largest count as non
 
 
 @dataclass(frozen=True)
-class LearningReport:
+class LearningReport(Display):
     """What learning the compatibility did.
 
     Attributes
@@ -151,6 +153,7 @@ class LearningProblem:
         return (A, C, K), U, values, Vt.T
 
 
+@configured_blas()
 def learn_compatibility(
     kernel: Kernel, X: Any, Z: Any, start: Compatibility, Y: np.ndarray, loss: DownstreamLoss, *, max_iter: int
 ) -> tuple[Compatibility, LearningReport]:

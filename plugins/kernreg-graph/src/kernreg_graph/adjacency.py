@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg import kernel
-from kernreg.kernels import choice, matrix
+from kernreg.kernels import choice, graph
 from kernreg_graph.graphs import as_graph, check_nodes, inverse_or_zero, random_graph
 
 
@@ -32,7 +32,7 @@ def _normalised(graph: Any, direction: str = "cited", self_loops: bool = True, n
     definite=None,
     prepare=_normalised,
     parameters={
-        "graph": matrix,
+        "graph": graph,
         "direction": choice("cited", "citing"),
         "normalize": choice("rows", "symmetric", "none"),
     },

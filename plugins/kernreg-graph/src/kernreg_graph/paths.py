@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from kernreg import kernel
-from kernreg.kernels import matrix, positive
+from kernreg.kernels import graph, positive
 from kernreg_graph.graphs import as_graph, check_nodes, random_graph
 from kernreg_graph.lines import Lines
 
@@ -37,7 +37,7 @@ def _searched(graph: Any, sigma: float = 1.0, weighted: bool = False) -> _Distan
     inputs="index",
     definite=None,
     prepare=_searched,
-    parameters={"graph": matrix, "sigma": positive},
+    parameters={"graph": graph, "sigma": positive},
     example=lambda rng, n: (shortest_path(graph=random_graph(rng, n)), np.arange(n)),
 )
 def shortest_path(rows, columns, distances):

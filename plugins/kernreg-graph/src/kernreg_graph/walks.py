@@ -11,7 +11,7 @@ from scipy.sparse.linalg import splu
 
 from kernreg import kernel
 from kernreg.errors import ParameterError
-from kernreg.kernels import choice, interval, matrix, positive
+from kernreg.kernels import choice, graph, interval, positive
 from kernreg_graph.graphs import as_graph, check_nodes, inverse_or_zero, random_graph
 from kernreg_graph.lines import Lines, fixed_width, unit_columns
 from kernreg_graph.radius import factors_of_walks, katz_limit
@@ -46,7 +46,7 @@ def _katz_example(rng: np.random.Generator, n: int) -> Any:
     inputs="index",
     definite=None,
     prepare=_katz_lines,
-    parameters={"graph": matrix, "beta": positive},
+    parameters={"graph": graph, "beta": positive},
     example=_katz_example,
 )
 def katz(rows, columns, lines):
@@ -107,7 +107,7 @@ def _pagerank_walk(graph: Any, alpha: float = 0.15, dangling: str = "restart") -
     definite=None,
     prepare=_pagerank_walk,
     parameters={
-        "graph": matrix,
+        "graph": graph,
         "alpha": interval(1e-6, 1.0),  # for less, the factorised matrix is singular to working precision
         "dangling": choice("restart", "stay", "uniform"),
     },

@@ -19,7 +19,8 @@ class FromGraph(Learner):
 
     def _start(self, X: Any) -> tuple[Any, NeighbourGraph]:
         """Return the samples, checked, and their graph."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        floats = [np.float64, np.float32]
+        X = validate_data(self, X, accept_sparse="csr", dtype=floats, ensure_min_samples=2, copy=True)
         graph = neighbour_graph(X, self.n_neighbors) if self.graph is None else given_graph(self.graph, X.shape[0])
         self.X_fit_, self.graph_ = X, graph.weights
         return X, graph

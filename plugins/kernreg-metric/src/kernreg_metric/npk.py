@@ -18,6 +18,7 @@ from kernreg_metric.report import LearningReport
 
 LOSSES = ("linear", "squared-hinge")
 
+_LARGEST = 1e9  # beyond this the graph counts for nothing
 _DENSE = 1500  # below this LAPACK finds all eigenvectors quicker than ARPACK a few
 
 
@@ -44,8 +45,9 @@ class SimpleNPK(FromGraph):
     ----------
     n_neighbors : int
         Nearest neighbours of a sample in the graph; fewer than there are samples.
-    C : float
-        Weight of the losses. (The mean over samples rather than a sum: the balance with tr(LK) then does not change
+    C : float, optional
+        Weight of the losses. By default 1, doubled until the best kernel is not zero, as it is where the graph
+        outweighs what is known. (The mean over samples rather than a sum: the balance with tr(LK) then does not change
         with the number of labels.)
     graph : array-like or sparse matrix of shape (n, n), optional
         A symmetric graph of the samples instead of the one of nearest neighbours; new samples are refused then.
@@ -69,6 +71,8 @@ class SimpleNPK(FromGraph):
     eigenvalues_ : ndarray of shape (r,)
         Those of K that are not zero, largest first.
     eigenvectors_ : ndarray of shape (n, r)
+    C_ : float
+        C as it was given or found.
     classes_ : ndarray
         Where labels were given.
     X_fit_, graph_ : array or CSR
@@ -99,7 +103,7 @@ class SimpleNPK(FromGraph):
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         n_neighbors: int = 5,
-        C: float = 1.0,
+        C: float | None = None,
         *,
         graph: Any = None,
         p: float = 2.0,
@@ -132,13 +136,18 @@ class SimpleNPK(FromGraph):
             Instead of y: ``SideInformation.from_pairs(similar, dissimilar, n)`` or ``from_matrix(T)``.
         """
         check_choice("loss", self.loss, LOSSES)
-        C, p = check_number("C", self.C, 0.0), check_number("p", self.p, 1.0)
+        C, p = 1.0 if self.C is None else check_number("C", self.C, 0.0), check_number("p", self.p, 1.0)
         tol, max_iter = check_number("tol", self.tol, 0.0, 1.0), check_count("max_iter", self.max_iter)
         X, graph = self._start(X)
         side = self._check_side(X, y, side_information)
         budget = float(X.shape[0]) ** p if self.budget is None else check_number("budget", self.budget, 0.0)
+        # Without a positive part K = 0 is the best, with either loss: their slopes at 0 are the same.
+        part = self._positive_part(graph, side, C)
+        while self.C is None and not len(part.values) and C < _LARGEST:
+            C *= 2.0
+            part = self._positive_part(graph, side, C)
         if self.loss == "linear":
-            found = best_kernel(self._positive_part(graph, side, C), p, budget)
+            found = best_kernel(part, p, budget)
             objective, iterations, gap = -found.bound, 1, 0.0
         else:
             T, paired = off_diagonal(side)
@@ -147,9 +156,9 @@ class SimpleNPK(FromGraph):
             found, objective, iterations, gap = hinge.kernel, hinge.primal, hinge.iterations, hinge.gap
         if not len(found.values):
             raise ParameterError(
-                f"C={self.C!r} is too small: the best kernel is zero, smooth and of no use; give a larger one"
+                f"C={C!r} is too small: the best kernel is zero, smooth and of no use; give a larger one"
             )
-        self.eigenvalues_, self.eigenvectors_, self.n_iter_ = found.values, found.vectors, iterations
+        self.C_, self.eigenvalues_, self.eigenvectors_, self.n_iter_ = C, found.values, found.vectors, iterations
         # The neighbours' features as they are: 1 stands for the eigenvalue a Nyström extension divides by.
         self.kernel_ = graph.kernel(X, found.vectors, found.values, np.ones(len(found.values)))
         self.solver_report_ = LearningReport(

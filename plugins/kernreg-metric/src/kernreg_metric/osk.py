@@ -42,7 +42,7 @@ class OSK(FromGraph):
     trivial : {"free", "ordered", "drop"}
         What becomes of the trivial eigenvectors D^(1/2) 1, on which samples of one component do not differ: ``free``,
         their weights are only non-negative (Zhu's improved order); ``ordered``, they come first in the order; ``drop``,
-        they are left out, as `scg-osk` does.
+        they are left out. (`scg-osk` leaves out the constant direction only.)
     method : {"qcqp", "nnls"}
         The interior point method of cvxopt; or an active set for the same problem, written as non-negative least
         squares over the extreme rays of the order cone.

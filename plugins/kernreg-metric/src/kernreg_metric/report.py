@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kernreg.solvers import Display
+
 
 @dataclass(frozen=True)
-class LearningReport:
+class LearningReport(Display):
     """How a kernel was learned.
 
     Attributes

@@ -1,7 +1,7 @@
 """Directed graphs: from edges to a matrix, from there to samples, and back from embeddings to edges.
 
 A graph is a square sparse matrix A with ``A[i, j] != 0`` for an edge from node i to node j. Row i describes node i as a
-source, column i as a target.
+source, column i as a target. Wherever a graph is taken, one of networkx is too: its nodes are numbered in their order.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from kernreg.config import get_config
 from kernreg.engine.arrays import is_sparse
 from kernreg.errors import DataError, ParameterError
+from kernreg.kernels.domains import adjacency_matrix
 
 MEASURES = ("euclidean", "inner")
 
@@ -59,9 +60,9 @@ def graph_from_edges(edges: Any, n_nodes: int | None = None, weights: Any = None
 
 
 def check_graph(graph: Any) -> sp.csr_array:
-    """Return a copy of a square matrix as CSR of float64; raise DataError for anything else."""
+    """Return a copy of a square matrix, or of a graph of networkx, as CSR of float64; raise DataError for others."""
     try:
-        A = sp.csr_array(graph, dtype=np.float64, copy=True)
+        A = sp.csr_array(adjacency_matrix(graph), dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:
         raise DataError(f"graph is not a matrix of numbers: {error}") from None
     if A.ndim != 2 or A.shape[0] != A.shape[1]:
@@ -149,7 +150,7 @@ def reconstruct_graph(
     """
     if measure not in MEASURES:
         raise ParameterError(f"measure={measure!r} is not accepted; give {' or '.join(map(repr, MEASURES))}")
-    S, T = _embedding(sources, "sources"), _embedding(targets, "targets")
+    S, T = check_embedding(sources, "sources"), check_embedding(targets, "targets")
     if S.shape != T.shape:
         raise DataError(f"sources has shape {S.shape} and targets {T.shape}; they embed the same nodes in one space")
     n = len(S)
@@ -181,7 +182,8 @@ def _nearest(distance: np.ndarray, k: int) -> np.ndarray:
     return np.sort(np.concatenate([below, equal]))
 
 
-def _embedding(array: Any, name: str) -> np.ndarray:
+def check_embedding(array: Any, name: str) -> np.ndarray:
+    """Return an embedding as a finite array of one row for each node."""
     E = np.asarray(array, dtype=np.float64)
     if E.ndim != 2:
         raise DataError(f"{name} has shape {E.shape}; an embedding is (n_nodes, n_components)")

@@ -1,0 +1,225 @@
+"""Tables as commands read them: which columns, and the cleaning that goes into the model with the solver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from kernreg.errors import DataError, ParameterError
+
+_MANY = 20  # categories of a column, from which on it may be a name or a number of the row
+
+
+def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a command that is fitted to a table; it is given a `Table` in their place."""
+
+    @wraps(command)
+    def with_table(*, features: Any, drop: Any, ids: Any, impute: Any, scale: Any, **others: Any) -> Any:
+        return command(table=Table(features, drop, ids, impute, scale), **others)
+
+    for option in (
+        click.option(
+            "--scale/--no-scale",
+            default=None,
+            help="Standardise the features [default: unless numbers are given for the kernel].",
+        ),
+        click.option(
+            "--impute", type=click.Choice(["mean", "median", "most_frequent"]), help="Fill in missing numbers."
+        ),
+        click.option("--id", "ids", metavar="COLUMN", multiple=True, help="A column that names the row: no feature."),
+        click.option("--drop", metavar="COLUMNS", multiple=True, help="Columns to leave out: a,b or several times."),
+        click.option("--features", metavar="COLUMNS", multiple=True, help="Columns to take: a,b or several times."),
+    ):
+        with_table = option(with_table)
+    return with_table
+
+
+@dataclass
+class Table:
+    """Which columns to read and how to clean them: the words of the command line.
+
+    `read` returns the samples, `chain` puts the cleaning before a solver, and `story` then says what is done.
+    """
+
+    features: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    ids: Sequence[str] = ()
+    impute: str | None = None
+    scale: bool | None = None
+    story: list[str] = field(default_factory=list)
+
+    def read(self, path: Path, target: str | None) -> tuple[Any, np.ndarray, list[str] | None]:
+        """Return features, targets and names of the features; formats that hold targets need none named."""
+        from kernreg.io import read_samples
+
+        columns = self._columns(path, target)
+        samples = read_samples(path, target=target, columns=columns, text="auto")
+        if samples.y is None:
+            known = "" if samples.names is None else f": {', '.join(samples.names)}"
+            raise DataError(f"which column of {path} is to be predicted? Name it with --target{known}")
+        self._check(path, samples.X, samples.names)
+        return samples.X, samples.y, samples.names
+
+    def chain(self, solver: Any, X: Any, names: Sequence[str] | None, grid: Mapping[str, Any] | None = None) -> Any:
+        """Return the solver, or a chain of the cleaning steps that X needs and the solver.
+
+        Features are standardised by default, but not where numbers are given for the kernel, in its spec or in a grid:
+        these are in the units of the data.
+        """
+        from kernreg.chain import make_chain
+
+        self.story = []
+        steps = self._steps(X, names, self._scaled(solver, X, grid or {}))
+        return make_chain(*steps, solver) if steps else solver
+
+    def _columns(self, path: Path, target: str | None) -> list[str] | None:
+        if not (self.features or self.drop or self.ids):
+            return None
+        header = _header(path)
+        wanted = _names(path, self.features, header) or header
+        left = {*_names(path, self.drop, header), *_names(path, self.ids, header), target}
+        columns = [name for name in wanted if name not in left]
+        if not columns:
+            raise DataError(f"no column of {path} is left as a feature; its columns are {', '.join(header)}")
+        return columns
+
+    def _check(self, path: Path, X: Any, names: Sequence[str] | None) -> None:
+        for number in text_columns(X):
+            column = names[number] if names else str(number)
+            count = len(set(X[:, number]))
+            if count > max(_MANY, len(X) // 2):
+                raise DataError(
+                    f"{path}, column {column!r}: text with {count} different values in {len(X)} rows says nothing of "
+                    f"other rows; leave it out with --drop {column!r}, or keep it as the name of the row with --id"
+                )
+        missing = missing_numbers(X)
+        if missing.any() and self.impute is None:
+            row, column = np.argwhere(missing)[0]
+            raise DataError(
+                f"{path}, row {row + 1}, column {(names[column] if names else column)!r}: the number is missing "
+                f"({missing[:, column].sum()} of {len(X)} in this column); fill them in with --impute median (or mean, "
+                "most_frequent), or leave the column out with --drop"
+            )
+
+    def _scaled(self, solver: Any, X: Any, grid: Mapping[str, Any]) -> bool:
+        if self.scale is not None:
+            return self.scale
+        from kernreg.factory import make_kernel
+        from kernreg.registry import parse_spec
+
+        kernel = getattr(solver, "kernel", None) or getattr(solver, "default_kernel", None)
+        inputs = "real" if kernel is None else getattr(make_kernel(kernel).family, "inputs", "real")
+        if not isinstance(X, np.ndarray) or inputs != "real":  # histograms and counts are no longer such when centred
+            return False
+        given = parse_spec(kernel) if isinstance(kernel, str) else None
+        values = [*given.args, *given.kwargs.values()] if given else []
+        values += [value for name, each in grid.items() if name.startswith("kernel__") for value in each]
+        if any(isinstance(value, int | float) for value in values):
+            self.story.append("features as they are: the numbers of the kernel are in their units (--scale otherwise)")
+            return False
+        return True
+
+    def _steps(self, X: Any, names: Sequence[str] | None, scaled: bool) -> list[tuple[str, Any]]:
+        from sklearn.compose import ColumnTransformer
+        from sklearn.impute import SimpleImputer
+        from sklearn.pipeline import Pipeline
+        from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+        dense = isinstance(X, np.ndarray)
+        numbers: list[tuple[str, Any]] = []
+        if self.impute is not None:
+            numbers.append(("impute", SimpleImputer(strategy=self.impute, keep_empty_features=True)))
+            self.story.append(f"missing numbers filled in ({self.impute})")
+        if scaled:
+            numbers.append(("scale", StandardScaler(with_mean=dense)))
+            self.story.append("features standardised (--no-scale to switch off)")
+        texts = text_columns(X)
+        if not texts:
+            return numbers
+        others = [number for number in range(X.shape[1]) if number not in texts]
+        # Without any step for numbers, one that only makes floating-point numbers of them.
+        inner = Pipeline(numbers or [("scale", StandardScaler(with_mean=False, with_std=False))])
+        parts = [("numbers", inner, others)] if others else []
+        encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        listed = ", ".join(str(names[number] if names else number) for number in texts)
+        self.story.append(f"text columns one-hot encoded: {listed}")
+        return [("table", ColumnTransformer([*parts, ("categories", encoder, texts)], sparse_threshold=0.0))]
+
+
+def read_for(model: Any, path: Path) -> Any:
+    """Return the samples in a file for a model: its columns by name, text and gaps where its cleaning takes them."""
+    from kernreg.io import read_samples
+
+    names = getattr(model, "feature_names_in_", None)
+    columns = None if names is None else [str(name) for name in names]
+    cleaning = dict(getattr(model, "steps_", ()))
+    parts = {name: (step, where) for name, step, where in getattr(cleaning.get("table"), "transformers", ())}
+    numbers, categories = parts.get("numbers", (None, []))[0], parts.get("categories", (None, []))[1]
+    filled = "impute" in cleaning or "impute" in getattr(numbers, "named_steps", ())
+    text = None if not (filled or categories) else [columns[number] for number in categories] if columns else []
+    X = read_samples(path, columns=columns, n_features=getattr(model, "n_features_in_", None), text=text).X
+    missing = missing_numbers(X)
+    if missing.any() and not filled:
+        row, column = np.argwhere(missing)[0]
+        name = columns[column] if columns else column
+        raise DataError(
+            f"{path}, row {row + 1}, column {name!r}: the number is missing, and the model does not fill in any; fit "
+            "it with --impute median, or leave the row out"
+        )
+    return X
+
+
+def text_columns(X: Any) -> list[int]:
+    """Return the numbers of the columns that hold text."""
+    if getattr(X, "dtype", np.dtype(float)).kind != "O":
+        return []
+    return [number for number in range(X.shape[1]) if any(isinstance(value, str) for value in X[:, number])]
+
+
+def missing_numbers(X: Any) -> np.ndarray:
+    """Return where numbers are missing; sparse features have them all."""
+    # NaN differs from itself.
+    return (X != X).astype(bool) if isinstance(X, np.ndarray) else np.zeros((1, 1), dtype=bool)
+
+
+def row_names(path: Path, columns: Sequence[str], everything: bool) -> tuple[list[str], list[list[str]]]:
+    """Return columns of a delimited file as they stand there, to go beside the predictions."""
+    from kernreg.io.delimited import open_table
+
+    if not (columns or everything):
+        return [], []
+    header = _header(path)
+    kept = header if everything else _names(path, columns, header)
+    with open_table(path) as (_, rows):
+        places = [header.index(name) for name in kept]
+        return kept, [[row[place] for place in places] for _, row in rows]
+
+
+def _header(path: Path) -> list[str]:
+    from kernreg.io import format_of
+    from kernreg.io.delimited import open_table
+
+    if format_of(path) != "csv":
+        raise ParameterError(f"{path} is no delimited text, so its columns have no names to choose by")
+    try:
+        with open_table(path) as (header, _):
+            return header
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _names(path: Path, texts: Sequence[str], header: Sequence[str]) -> list[str]:
+    """Return the columns that texts such as ``a,b`` name; a name may itself hold commas."""
+    found = []
+    for text in texts:
+        for name in [text] if text in header else text.split(","):
+            if name.strip() not in header:
+                raise DataError(f"{path} has no column {name.strip()!r}; its columns are {', '.join(header)}")
+            found.append(name.strip())
+    return found

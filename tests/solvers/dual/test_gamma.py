@@ -1,0 +1,95 @@
+"""γ is chosen for what is predicted: by the merged leave-one-out decision, on a grid that goes on until it turns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kernreg as kr
+from kernreg.errors import GridEndWarning
+from kernreg.kernels.indexed import precomputed
+from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor
+
+
+def asymmetric(seed=0, m=120):
+    """Return a kernel whose source side is told by small γ and whose target side is noise, and classes."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(m) % 2
+    signs = 2.0 * y - 1.0
+    return precomputed(K=0.2 * np.outer(signs, rng.normal(size=m)) + rng.normal(size=(m, m))), y
+
+
+@pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")
+@pytest.mark.parametrize("ensembler", ["average", "source", "stack", "best"])
+def test_gamma_is_that_of_the_merged_decision(ensembler):
+    kernel, y = asymmetric()
+    grid = [0.003, 0.01, 0.035, 0.1]
+    each = [AsKLSClassifier(kernel, gamma=g, ensembler=ensembler).fit(np.arange(120), y).loo_score_ for g in grid]
+    model = AsKLSClassifier(kernel, gamma=grid, ensembler=ensembler).fit(np.arange(120), y)
+    assert model.loo_path_["score"].tolist() == pytest.approx(each)
+    assert model.loo_score_ == max(each)
+
+
+@pytest.mark.filterwarnings("ignore")  # the end of what rounding errors allow is right here
+def test_smooth_function_without_noise_is_followed_to_rounding_errors():
+    x = np.linspace(-4.0, 4.0, 200)[:, None]
+    new = np.linspace(-3.9, 3.9, 333)[:, None]
+
+    def truth(x):
+        return np.sin(x[:, 0]) + 0.5 * np.cos(3 * x[:, 0])
+
+    def error(gamma):
+        model = LSSVR("rbf(sigma=2.0)", gamma=gamma).fit(x, truth(x))
+        return np.sqrt(np.mean((model.predict(new) - truth(new)) ** 2)), model
+
+    best = min(error(float(g))[0] for g in np.logspace(-3, 12, 46))
+    chosen, model = error("loo")
+    assert chosen <= 1.2 * best
+    assert model.gamma_ > 1e8
+    assert np.all(np.diff(model.loo_path_["gamma"]) > 0)
+
+
+@pytest.mark.parametrize(("grid", "which"), [([1e-9, 1e-8, 1e-7], "largest"), ([1e5, 1e6, 1e7], "smallest")])
+def test_the_end_of_a_grid_is_told(grid, which):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    y = X[:, 0] + 0.5 * rng.normal(size=100)
+    with pytest.warns(GridEndWarning, match=f"is the {which} of the 3 usable values"):
+        LSSVR("rbf(sigma=2.0)", gamma=grid).fit(X, y)
+    LSSVR("rbf(sigma=2.0)", gamma=grid[:2]).fit(X, y)  # two values have no inside
+    LSSVR("rbf(sigma=2.0)", gamma="loo").fit(X, y)
+
+
+def test_targets_that_a_kernel_says_nothing_about_are_told():
+    rng = np.random.default_rng(1)
+    K = rng.normal(size=(60, 60))
+    y = rng.normal(size=60)
+    with pytest.warns(GridEndWarning, match="this kernel says nothing about them"):
+        LSSVR(precomputed(K=-K @ K.T / 60), gamma="loo").fit(np.arange(60), y)
+
+
+@pytest.mark.parametrize("ensembler", ["stack", "stack(alpha=1e-6)", "best"])
+@pytest.mark.parametrize("machine", [AsKLSClassifier, AsKLSRegressor])
+def test_an_ensembler_does_not_learn_targets_from_the_mean_of_the_others(ensembler, machine):
+    rng = np.random.default_rng(3)
+    K, y = rng.normal(size=(100, 100)), np.arange(100) % 2
+    model = machine(precomputed(K=K), gamma=1e-9, ensembler=ensembler).fit(np.arange(100), y)
+    # For so small a γ every leave-one-out value is the mean of the others, from which y_i could be told exactly.
+    assert model.loo_score_ < (0.7 if machine is AsKLSClassifier else 0.1)
+
+
+def test_tune_returns_the_score_of_the_model():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    y = (X[:, 0] + 0.7 * rng.normal(size=90) > 0).astype(int)
+    solver = AsKLSClassifier("sne", ensembler="stack")
+    result = kr.tune(solver, {"kernel__sigma": [1.0, 2.0], "gamma": [0.1, 3.0]}, X, y)
+    assert result.best_score == result.best_estimator.loo_score_
+
+
+def test_single_samples_of_a_class_are_merged_too():
+    X = np.random.default_rng(0).normal(size=(21, 3))
+    y = np.array(["a", "b"] * 10 + ["rare"])
+    model = AsKLSClassifier("sne(sigma=2.0)", gamma=[0.3, 3.0], ensembler="stack").fit(X, y)
+    assert np.isfinite(model.loo_score_)
+    assert LSSVC("rbf(sigma=2.0)", gamma=[0.3, 3.0]).fit(X, y).predict_proba(X).shape == (21, 3)
