@@ -49,6 +49,8 @@ def benchmarks_of(module: object) -> list[type]:
 
 @pytest.mark.parametrize("module", MODULES)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the peers
+@pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")  # of targets that are random
+@pytest.mark.filterwarnings("ignore::kernreg.errors.UninformativeKernelWarning")  # of very few samples
 def test_every_benchmark_runs(suite, module):
     found = benchmarks_of(suite(module))
     assert bool(found) != (module in HELPERS)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from html import escape
+from textwrap import wrap
 from typing import Any
 
-_LONG = 100  # characters of one value
+_LONG = 100  # characters of one value, and of a line
 
 
 class Display:
-    """What data classes inherit: ``print`` shows what differs from the defaults in a line, notebooks show a table.
+    """What data classes inherit: ``print`` shows what differs from the defaults in a few lines, notebooks a table.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Display:
 
     def __str__(self) -> str:
         told = [field for field in fields(self) if not _is_default(getattr(self, field.name), field.default)]  # type: ignore[arg-type]  # of data classes
-        return f"{type(self).__name__}: " + ", ".join(f"{f.name} {brief(getattr(self, f.name))}" for f in told)
+        text = f"{type(self).__name__}: " + ", ".join(f"{f.name} {brief(getattr(self, f.name))}" for f in told)
+        return "\n".join(wrap(text, _LONG, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
 
     def _repr_html_(self) -> str:
         return html_table(type(self).__name__, {f.name: getattr(self, f.name) for f in fields(self)})  # type: ignore[arg-type]  # of data classes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from kernreg.ensemblers.views import Targets, Views, check_views, targets
+from kernreg.solvers.samples import check_weights
 
 
 class Ensembler(BaseEstimator):
@@ -36,7 +38,7 @@ class Ensembler(BaseEstimator):
     def _combine(self, views: Views) -> np.ndarray:
         raise NotImplementedError
 
-    def fit(self, views: Any, y: Any) -> Any:
+    def fit(self, views: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn how to merge.
 
         Parameters
@@ -45,6 +47,8 @@ class Ensembler(BaseEstimator):
             Decision values of samples that the views were not fitted to: leave-one-out or out-of-fold values.
         y : array
             Labels ±1 for views (n,), class codes 0 … C-1 for views (n, C), or real targets in the shape of a view.
+        sample_weight : array of shape (n,), optional
+            Non-negative weights of the samples.
 
         Returns
         -------
@@ -52,7 +56,8 @@ class Ensembler(BaseEstimator):
         """
         checked = check_views(views)
         shape = next(iter(checked.values())).shape
-        goal = targets(y, shape)
+        weights = None if sample_weight is None else check_weights(sample_weight, shape[0])
+        goal = replace(targets(y, shape), weights=weights)
         self._learn(checked, goal)
         self.view_names_ = tuple(checked)
         self._shape = shape[1:]

@@ -24,8 +24,10 @@ class Stack(Ensembler):
 
     For each class (column) c the views f_v, standardised to mean 0 and deviation 1, are the features of
 
-    - ``ridge``: min Σ_i (t_i - b - Σ_v β_v f_v(x_i))² + alpha |β|², with targets t = ±1 or real;
-    - ``logistic``: min Σ_i log(1 + exp(-t_i (b + Σ_v β_v f_v(x_i)))) + alpha |β|²/2, whose result is log-odds.
+    - ``ridge``: min Σ_i u_i (t_i - b - Σ_v β_v f_v(x_i))² + alpha |β|², with targets t = ±1 or real;
+    - ``logistic``: min Σ_i u_i log(1 + exp(-t_i (b + Σ_v β_v f_v(x_i)))) + alpha |β|²/2, whose result is log-odds,
+
+    with sample weights u_i scaled to mean 1.
 
     Parameters
     ----------
@@ -68,13 +70,15 @@ class Stack(Ensembler):
         if not len(T):
             raise DataError("the views hold no samples; stacking learns from at least one")
         weights, intercepts = np.empty((T.shape[1], len(views))), np.empty(T.shape[1])
+        u = goal.sample_weight
         solve = _logistic if self.method == "logistic" else _ridge
         for c in range(T.shape[1]):
             F = features[:, c]
-            mean, scale = F.mean(axis=0), F.std(axis=0)
+            mean = np.average(F, axis=0, weights=u)
+            scale = np.sqrt(np.average((F - mean) ** 2, axis=0, weights=u))
             # A view that is constant up to rounding says nothing; standardised, it would be noise.
             scale[scale <= 1e-12 * np.abs(F).max(axis=0, initial=0.0)] = np.inf
-            beta, b = solve((F - mean) / scale, T[:, c], alpha)
+            beta, b = solve((F - mean) / scale, T[:, c], alpha, u)
             weights[c] = beta / scale
             intercepts[c] = b - weights[c] @ mean
         flat = goal.values.ndim == 1
@@ -124,28 +128,28 @@ class Stack(Ensembler):
         return weights / weights.sum(axis=1, keepdims=True)
 
 
-def _ridge(F: np.ndarray, t: np.ndarray, alpha: float) -> tuple[np.ndarray, float]:
-    b = t.mean()
-    beta = np.linalg.solve(F.T @ F + alpha * np.eye(F.shape[1]), F.T @ (t - b))
+def _ridge(F: np.ndarray, t: np.ndarray, alpha: float, u: np.ndarray) -> tuple[np.ndarray, float]:
+    b = np.average(t, weights=u)
+    beta = np.linalg.solve((F.T * u) @ F + alpha * np.eye(F.shape[1]), F.T @ (u * (t - b)))
     return beta, float(b)
 
 
-def _logistic(F: np.ndarray, t: np.ndarray, alpha: float) -> tuple[np.ndarray, float]:
+def _logistic(F: np.ndarray, t: np.ndarray, alpha: float, u: np.ndarray) -> tuple[np.ndarray, float]:
     """Newton's method with halved steps; the intercept, the last entry, is not penalised."""
     design = np.column_stack([F, np.ones(len(F))])
     penalty = np.append(np.full(F.shape[1], alpha), 0.0)
     theta = np.zeros(design.shape[1])
-    theta[-1] = np.log((t > 0).sum() / (t < 0).sum())
+    theta[-1] = np.log(u[t > 0].sum() / u[t < 0].sum())
 
     def loss(theta: np.ndarray) -> float:
-        return float(np.logaddexp(0.0, -t * (design @ theta)).sum() + 0.5 * penalty @ theta**2)
+        return float(u @ np.logaddexp(0.0, -t * (design @ theta)) + 0.5 * penalty @ theta**2)
 
     value = loss(theta)
     for _ in range(ITERATIONS):
         margin = t * (design @ theta)
         p = np.exp(-np.logaddexp(0.0, margin))  # of the wrong class
-        gradient = -design.T @ (t * p) + penalty * theta
-        curvature = (design * (p * (1.0 - p))[:, None]).T @ design + np.diag(penalty)
+        gradient = -design.T @ (u * t * p) + penalty * theta
+        curvature = (design * (u * p * (1.0 - p))[:, None]).T @ design + np.diag(penalty)
         curvature[-1, -1] += 1e-12 * len(t)  # the intercept alone may be flat
         step = np.linalg.solve(curvature, gradient)
         size = 1.0

@@ -64,20 +64,27 @@ def _as_view(name: Any, view: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Targets:
-    """Targets in the shape of a view: ±1 for classes, real numbers for regression."""
+    """Targets in the shape of a view: ±1 for classes, real numbers for regression; and the weights of the samples."""
 
     values: np.ndarray
     classes: bool
+    weights: np.ndarray | None = None
+
+    @property
+    def sample_weight(self) -> np.ndarray:
+        """A weight for each sample, one in the mean."""
+        return np.ones(len(self.values)) if self.weights is None else self.weights / self.weights.mean()
 
     def error(self, view: np.ndarray) -> float:
         """Return the share of samples in the wrong class, or the mean squared error of a regression."""
         if not self.classes:
             return self.squared_error(view)
-        return float(np.mean(predicted_codes(view) != predicted_codes(self.values)))
+        return float(np.average(predicted_codes(view) != predicted_codes(self.values), weights=self.weights))
 
     def squared_error(self, view: np.ndarray) -> float:
         """Return the mean squared error."""
-        return float(np.mean((self.values - view.astype(np.float64)) ** 2))
+        squares = (self.values - view.astype(np.float64)) ** 2
+        return float(np.average(squares.reshape(len(squares), -1).mean(axis=1), weights=self.weights))
 
 
 def targets(y: Any, shape: tuple[int, ...]) -> Targets:

@@ -105,6 +105,13 @@ class Kernel:
         """
         return self
 
+    def resolve_widths(self, X: Any, sample_weight: np.ndarray | None = None) -> Kernel:
+        """Return the kernel with numbers for widths that are words, as `bind` does, but with weights of the samples.
+
+        An integer weight counts as that many copies of the sample.
+        """
+        return self
+
     def scalar(self, x: Any, z: Any) -> float:
         """Return k(x, z) of one pair by the plain formula in Python: slow, obvious, for checking."""
         raise NotImplementedError

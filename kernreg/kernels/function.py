@@ -54,14 +54,28 @@ class FunctionKernel(Kernel):
         """Return the parameters that are words: widths that samples have not been seen for."""
         return [name for name in self._family.widths if is_open(self._values[name])]
 
-    def _resolved(self, X: Any) -> FunctionKernel:
+    def resolve_widths(self, X: Any, sample_weight: np.ndarray | None = None) -> Kernel:
+        """Return the kernel with numbers for widths that are words, from weighted samples.
+
+        >>> from kernreg.kernels.builtin import rbf
+        >>> rbf().resolve_widths([[0.0], [2.0]], [3, 1]) == rbf().bind([[0.0], [0.0], [0.0], [2.0]])
+        True
+        """
+        if not self._open_widths():
+            return self
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return self._resolved(self._samples(X, "X"), weights)
+
+    def _resolved(self, X: Any, weights: np.ndarray | None = None) -> FunctionKernel:
         """Return the kernel with a number for every width, itself where it has."""
         names = self._open_widths()
         if not names:
             return self
         family: Any = self._family
         term = family.declared.of if family.of == "term" else None
-        numbers = {name: resolved(self._values[name], family.of, term, X) for name in names}
+        numbers = {
+            name: resolved(self._values[name], family.of, term, X, weights, name=self.name) for name in names
+        }
         return FunctionKernel(self._family, {**self._values, **numbers})
 
     def _make_program(self) -> Program:
@@ -123,7 +137,7 @@ class FunctionKernel(Kernel):
         set and evaluated against another: `normalized` and `normalized_operator` take them.
 
         >>> from kernreg.kernels.builtin import t
-        >>> t().row_normalizers([[0.0]], [[1.0], [0.0]]).tolist()  # 1/2 + 1
+        >>> t(sigma=1.0).row_normalizers([[0.0]], [[1.0], [0.0]]).tolist()  # 1/2 + 1
         [1.5]
         """
         self._require_normalized()

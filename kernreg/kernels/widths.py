@@ -22,7 +22,7 @@ from kernreg.kernels.domains import Domain, positive
 
 _WORD = re.compile(r"(?:([^*]+)\*)?\s*(scale|median)")
 _SAMPLES = 1000  # among which pairs are looked at: always the same ones
-_ROWS = 4096
+_ENTRIES = 1 << 20  # that are looked at together
 
 
 def _check(value: Any) -> float | str:
@@ -44,7 +44,9 @@ def is_open(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def resolved(word: str, statistic: str, term: Any, X: Any) -> float:
+def resolved(
+    word: str, statistic: str, term: Any, X: Any, weights: np.ndarray | None = None, *, name: str = "statistic"
+) -> float:
     """Return the number that a word stands for on these samples; 1 where all of them are the same.
 
     Parameters
@@ -57,51 +59,83 @@ def resolved(word: str, statistic: str, term: Any, X: Any) -> float:
         The term of the sum, for ``"term"``.
     X : ndarray or CSR
         Checked samples.
+    weights : ndarray, optional
+        How often each sample counts.
+    name : str
+        Of the kernel, whose compiled statistic is used again.
 
     Examples
     --------
     >>> X = np.array([[1.0, 3.0], [1.0, 3.0], [3.0, 1.0]])
-    >>> resolved("scale", "sqeuclidean", None, X) == np.sqrt(2 * X.var())
+    >>> bool(resolved("scale", "sqeuclidean", None, X) == np.sqrt(2 * X.var()))
     True
     >>> resolved("2.0*median", "l1", None, X)
     8.0
+    >>> resolved("scale", "l1", None, X) == resolved("scale", "l1", None, X[1:], np.array([2.0, 1.0]))
+    True
     """
-    factor, _, name = word.rpartition("*")
-    if name == "scale" and statistic == "sqeuclidean":
-        size = float(np.sqrt(X.shape[1] * _variance(X)))
-    elif name == "scale" and statistic == "l1":
-        size = float(X.shape[1] * np.sqrt(_variance(X)))
+    factor, _, plain = word.rpartition("*")
+    if plain == "scale" and statistic == "sqeuclidean":
+        size = float(np.sqrt(X.shape[1] * _variance(X, weights)))
+    elif plain == "scale" and statistic == "l1":
+        size = float(X.shape[1] * np.sqrt(_variance(X, weights)))
     else:
-        pairs = statistics_of_pairs(statistic, term, X)
-        pairs = np.sqrt(pairs) if statistic == "sqeuclidean" else pairs
-        size = float(pairs.mean() if name == "scale" else np.median(pairs)) if len(pairs) else 0.0
+        program = Program(name, statistic, function=_identity, parameters=(), term=term, symmetric=False)
+        values, counts = _values_of_pairs(program, X, weights)
+        size = _typical(plain, np.sqrt(values) if statistic == "sqeuclidean" else values, counts)
     return float(factor or 1.0) * (size if np.isfinite(size) and size > 0.0 else 1.0)
 
 
-def statistics_of_pairs(statistic: str, term: Any, X: Any) -> np.ndarray:
-    """Return the statistic of all pairs among at most 1000 of the samples, those that are apart."""
+def _typical(word: str, values: np.ndarray, counts: np.ndarray | None) -> float:
+    """Return the mean (``"scale"``) or the median of values that occur some number of times, 0 of none."""
+    if not len(values):
+        return 0.0
+    if word == "scale":
+        return float(np.average(values, weights=counts))
+    return float(np.quantile(values, 0.5, method="inverted_cdf", weights=counts))
+
+
+def _values_of_pairs(program: Program, X: Any, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the statistic of all pairs among at most 1000 of the samples, those that are apart, and their weights."""
     n = X.shape[0]
-    some = X if n <= _SAMPLES else X[np.sort(np.random.default_rng(0).choice(n, _SAMPLES, replace=False))]
-    program = Program(
-        name="statistic", statistic=statistic, function=_identity, parameters=(), term=term, symmetric=False
-    )
-    values = matrix(program, some, None, None)[np.triu_indices(some.shape[0], 1)]
-    return values[values > 0.0]
+    if n > _SAMPLES:
+        rows = np.sort(np.random.default_rng(0).choice(n, _SAMPLES, replace=False))
+        X, weights = X[rows], None if weights is None else weights[rows]
+    above = np.triu_indices(X.shape[0], 1)
+    values = matrix(program, X, None, None)[above]
+    apart = values > 0.0
+    counts = None if weights is None else (weights[above[0]] * weights[above[1]])[apart]
+    return values[apart], counts
 
 
 def _identity(value):
     return value
 
 
-def _variance(X: Any) -> float:
+def _variance(X: Any, weights: np.ndarray | None = None) -> float:
     """Return the variance of all entries, in double precision, without a second table."""
-    if not X.shape[0] or not X.shape[1]:
+    n, d = X.shape
+    if not n or not d:
         return 0.0
-    count = X.shape[0] * X.shape[1]
-    stored = X.data if is_sparse(X) else X
-    mean = float(stored.sum(dtype=np.float64)) / count
-    parts = (stored[start : start + _ROWS].astype(np.float64) - mean for start in range(0, len(stored), _ROWS))
-    squares = sum(float(np.vdot(part, part)) for part in parts)
     if is_sparse(X):
-        squares += (count - stored.size) * mean * mean
-    return squares / count
+        of_entries = None if weights is None else np.repeat(weights, np.diff(X.indptr))
+        stored, absent = X.data, n * d - X.data.size
+        if weights is not None and of_entries is not None:
+            absent = weights.sum() * d - of_entries.sum()
+        count = (stored.size if of_entries is None else of_entries.sum()) + absent
+    else:
+        of_entries, stored, absent = None if weights is None else weights[:, None], X, 0
+        count = (n if weights is None else weights.sum()) * d
+    mean = _summed(stored, of_entries, 0.0, 1) / count
+    squares = _summed(stored, of_entries, mean, 2) + absent * mean * mean
+    return float(squares / count)
+
+
+def _summed(stored: np.ndarray, weights: np.ndarray | None, mean: float, power: int) -> float:
+    """Return Σ w (value - mean)^power over the first axis, part by part."""
+    total, step = 0.0, max(1, _ENTRIES // max(1, stored[:1].size))
+    for start in range(0, len(stored), step):
+        part = stored[start : start + step].astype(np.float64) - mean
+        part = part if power == 1 else np.square(part, out=part)
+        total += float(part.sum() if weights is None else (part * weights[start : start + step]).sum())
+    return total

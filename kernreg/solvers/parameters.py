@@ -28,7 +28,7 @@ class KernelParameters(BaseEstimator):
 
         >>> from kernreg.solvers import LSSVC
         >>> LSSVC().resolve_kernel()
-        rbf(sigma=1.0)
+        rbf(sigma='scale')
         """
         given = getattr(self, parameter)
         try:

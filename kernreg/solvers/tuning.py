@@ -26,7 +26,7 @@ from kernreg.solvers.dual.gamma import check_gamma, end_of_grid
 
 _SIDE_BY_SIDE = 2500  # samples up to which combinations are tried side by side
 _MATRICES = 6  # of m × m, that the decomposition of one of them may need
-_MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the width, where no grid is given
+_MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # of the width, where no grid is given
 _WIDTHS = ("sigma", "rho")  # names of parameters that are widths
 
 
@@ -68,8 +68,8 @@ def tune(solver: Any, grid: Any = None, X: Any = None, y: Any = None, *, sample_
         Pipeline of scikit-learn or a chain whose last step is one.
     grid : mapping of str to iterable, or list of such, optional
         Values to try for each parameter, as in a grid search: ``{"kernel__sigma": [0.5, 1, 2], "gamma": [1, 10]}``.
-        ``gamma`` may be left out (then the solver's own is used) or be ``"loo"``. Names are those of the estimator,
-        ``lssvm__kernel__sigma``, or of its last step. By default widths of the kernel, ¼ to 4 times ``"scale"`` (or
+        ``gamma`` may be left out (then the solver's own is used), be ``"loo"``, or hold ``"scale"`` and its multiples. Names are those of the estimator,
+        ``lssvm__kernel__sigma``, or of its last step. By default widths of the kernel, ¼ to 8 times ``"scale"`` (or
         their value, where they take no words), and γ by ``"loo"``.
     X, y, sample_weight
         As for ``solver.fit``.
@@ -218,7 +218,9 @@ class _Search:
             return full, None
         if isinstance(gammas, np.ndarray):
             gammas = gammas.tolist()
-        if not isinstance(gammas, str):
+        if isinstance(gammas, str):
+            gammas = gammas if gammas == "loo" else [gammas]
+        else:
             gammas = list(gammas) if isinstance(gammas, Iterable) else [gammas]
         check_gamma(gammas)  # at once: it is the same for every combination
         return full, gammas

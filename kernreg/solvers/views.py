@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
 
-from kernreg.errors import ParameterError
+from kernreg.errors import KernregWarning, ParameterError
 from kernreg.factory import make_ensembler
+from kernreg.solvers.advice import advise
 
 Views: TypeAlias = dict[str, np.ndarray]
 
@@ -35,6 +37,21 @@ def learns(ensembler: Any) -> bool:
     return bool(getattr(ensembler, "uses_targets", True))
 
 
+def fit_ensembler(ensembler: Any, views: Views, labels: np.ndarray, weights: np.ndarray | None) -> Any:
+    """Fit an ensembler, with the weights of the samples where it learns; warn where it cannot take them."""
+    if weights is None or not learns(ensembler):
+        return ensembler.fit(views, labels)
+    if "sample_weight" in inspect.signature(ensembler.fit).parameters:
+        return ensembler.fit(views, labels, sample_weight=weights)
+    advise(
+        f"{type(ensembler).__name__}.fit takes no sample_weight: it learns how to merge the views as if all weights "
+        "were equal",
+        KernregWarning,
+        stacklevel=4,
+    )
+    return ensembler.fit(views, labels)
+
+
 def without_mean_shift(left_out: Views, targets: np.ndarray, weights: np.ndarray | None) -> Views:
     """Return leave-one-out values as an ensembler may learn from them: with the mean of all targets, not of the rest.
 
@@ -54,7 +71,9 @@ def without_mean_shift(left_out: Views, targets: np.ndarray, weights: np.ndarray
     return {name: view + shift for name, view in left_out.items()}
 
 
-def cross_fitted(ensembler: Any, views: Views, labels: np.ndarray, *, classes: bool) -> np.ndarray:
+def cross_fitted(
+    ensembler: Any, views: Views, labels: np.ndarray, weights: np.ndarray | None = None, *, classes: bool
+) -> np.ndarray:
     """Return the merged decision of every sample by an ensembler that did not see its target.
 
     The samples are dealt into five folds, class by class, always the same way; the ensembler learns from four of them
@@ -68,6 +87,8 @@ def cross_fitted(ensembler: Any, views: Views, labels: np.ndarray, *, classes: b
         Leave-one-out values.
     labels : ndarray of shape (m,) or (m, outputs)
         Targets as ensemblers see them.
+    weights : ndarray of shape (m,), optional
+        Of the samples.
     classes : bool
         Whether the labels are classes.
     """
@@ -84,6 +105,7 @@ def cross_fitted(ensembler: Any, views: Views, labels: np.ndarray, *, classes: b
         train = ~test if number >= 0 else np.ones(m, dtype=bool)
         if not train.any():  # as few samples as one
             train = test
-        fitted = new_ensembler(ensembler).fit({name: view[train] for name, view in views.items()}, labels[train])
+        some, weight = {name: view[train] for name, view in views.items()}, None if weights is None else weights[train]
+        fitted = fit_ensembler(new_ensembler(ensembler), some, labels[train], weight)
         decision[test] = fitted.merge({name: view[test] for name, view in views.items()})
     return decision

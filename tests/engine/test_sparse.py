@@ -106,7 +106,7 @@ def test_nearby_sparse_samples_lose_no_digits(spec):
 def test_float32_sparse_samples_meet_the_bar():
     X = table(40, 30, 0.2).astype(np.float32)
     for spec in ("rbf", "laplacian", "linear", "sne", "chi2"):
-        K = kr.make_kernel(spec)(sp.csr_array(X))
+        K = kr.make_kernel(spec if spec == "linear" else f"{spec}(sigma=1.0)")(sp.csr_array(X))
         assert K.dtype == np.float32
         assert naive.relative_error(K, getattr(naive, spec)(X)) <= 5e-6
 

@@ -30,7 +30,7 @@ MODELS = {
     "symmetrized": lambda: kr.make_solver("ls-svm", kernel=symmetrize(sne(), "left")),
     "spectrum": lambda: kr.make_solver("ls-svm", kernel=spectrum(tanh_(c=0.5, t=-1.0), "flip")),
     "lowrank": lambda: kr.make_solver("ls-svm", strategy="lowrank", random_state=np.random.default_rng(0)),
-    "iterative": lambda: kr.make_solver("ask-ls", strategy="iterative"),
+    "iterative": lambda: kr.make_solver("ask-ls", strategy="iterative", gamma=0.5),
     "family": lambda: kr.make_solver("ls-svm", kernel=rbf),
     "pipeline": lambda: make_pipeline(StandardScaler(), kr.make_solver("ask-ls", kernel="sne", gamma="loo")),
     "views": lambda: ViewEnsemble([("a", kr.make_solver("ask-ls")), ("b", RidgeClassifier())], ensembler="stack", cv=3),

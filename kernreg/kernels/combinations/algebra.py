@@ -188,6 +188,10 @@ class Composed(CombinedKernel):
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         return self._with_parts([self.parts[0]._anchored(*_mapped(X, Z))])
 
+    def resolve_widths(self, X: Any, sample_weight: np.ndarray | None = None) -> Kernel:
+        """Return the composition with numbers for widths that are words."""
+        return self._with_parts([self.parts[0].resolve_widths(self._samples(X, "X").parts[0], sample_weight)])
+
     def bind(self, Z: Any) -> Kernel:
         """Return the composition with the bound kernel."""
         return self._with_parts([self.parts[0].bind(self._samples(Z, "Z").parts[0])])

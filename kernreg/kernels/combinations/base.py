@@ -72,6 +72,11 @@ class CombinedKernel(Kernel):
         sides = zip(self.parts, self._seen_by_parts(X), self._seen_by_parts(Z), strict=True)
         return self._with_parts([part._anchored(x, z) for part, x, z in sides])
 
+    def resolve_widths(self, X: Any, sample_weight: np.ndarray | None = None) -> Kernel:
+        """Return the combination of kernels with numbers for widths that are words."""
+        sides = zip(self.parts, self._seen_by_parts(X), strict=True)
+        return self._with_parts([part.resolve_widths(x, sample_weight) for part, x in sides])
+
     def bind(self, Z: Any) -> Kernel:
         """Return the combination of the bound kernels."""
         return self._with_parts([part.bind(z) for part, z in zip(self.parts, self._seen_by_parts(Z), strict=True)])

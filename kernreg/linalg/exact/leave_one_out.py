@@ -15,11 +15,12 @@ import numpy as np
 from scipy import linalg
 
 from kernreg.engine.threads import configured_blas, inside_task
-from kernreg.linalg.exact.centring import CentredKernel, induced_norms
+from kernreg.linalg.exact.centring import CentredKernel, asymmetry, induced_norms
 from kernreg.linalg.exact.poles import is_pole, pole_error
 from kernreg.linalg.exact.report import SolveReport, relative
 
 _ROWS = 512
+_ROUNDING = 64 * float(np.finfo(np.float64).eps)  # that centring leaves of the symmetry of a matrix
 DAMP_INSTEAD = " on_pole='damp' takes the Tikhonov solution instead."
 
 
@@ -37,6 +38,37 @@ def _dominant_border(kernel: CentredKernel) -> np.ndarray:
     bound = min(float(np.sqrt(one * infinity)), float(np.linalg.norm(K)))
     linalg.blas.dger(2.0 * bound if bound > 0.0 else 1.0, u, u, a=K.T, overwrite_a=1)
     return K
+
+
+def _eigenpairs(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return eigenvalues, ascending, and eigenvectors of a symmetric matrix, which may be overwritten."""
+    if inside_task():  # several decompositions at once: numpy's lets other threads run, scipy's needs less memory
+        return np.linalg.eigh(K.T)
+    values, vectors = linalg.eigh(K.T, driver="evd", overwrite_a=True, check_finite=False)
+    return values, vectors
+
+
+def _triplets(K: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return left singular vectors, values and right singular vectors, the vectors as columns.
+
+    Divide and conquer (gesdd) may fail to converge where many values are equal, as on graphs; gesvd does not.
+    """
+    try:
+        if inside_task():  # as above
+            left, values, right = np.linalg.svd(K)
+        else:
+            left, values, right = linalg.svd(K, check_finite=False, lapack_driver="gesdd")
+    except np.linalg.LinAlgError:
+        left, values, right = linalg.svd(K, overwrite_a=True, check_finite=False, lapack_driver="gesvd")
+    return left, values, right.T
+
+
+def _symmetric_triplets(K: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the singular triplets of a symmetric matrix, from its eigenpairs: they take a third of the time."""
+    values, vectors = _eigenpairs(K)
+    order = np.argsort(-np.abs(values), kind="stable")
+    vectors = vectors[:, order]
+    return vectors, np.abs(values)[order], vectors * np.where(values[order] < 0.0, -1.0, 1.0)
 
 
 def _diagonals(left: np.ndarray, right: np.ndarray, functions: np.ndarray) -> np.ndarray:
@@ -70,11 +102,7 @@ class SymmetricSpectrum:
     @configured_blas()
     def __init__(self, kernel: CentredKernel):
         self.kernel = kernel
-        K = _dominant_border(kernel)
-        if inside_task():  # several decompositions at once: numpy's lets other threads run, scipy's needs less memory
-            values, vectors = np.linalg.eigh(K.T)
-        else:
-            values, vectors = linalg.eigh(K.T, driver="evd", overwrite_a=True, check_finite=False)
+        values, vectors = _eigenpairs(_dominant_border(kernel))
         self.values, self.vectors = values[:-1], vectors[:, :-1]
 
     @property
@@ -139,12 +167,10 @@ class BlockSpectrum:
     @configured_blas()
     def __init__(self, kernel: CentredKernel, damping: float = 1.0):
         self.kernel, self.damping = kernel, damping
+        symmetric = asymmetry(kernel.matrix) <= _ROUNDING
         K = _dominant_border(kernel)
-        if inside_task():  # as above
-            left, values, right = np.linalg.svd(K)
-        else:
-            left, values, right = linalg.svd(K, overwrite_a=True, check_finite=False, lapack_driver="gesdd")
-        self.values, self.left, self.right = values[1:], left[:, 1:], right[1:].T
+        left, values, right = _symmetric_triplets(K) if symmetric else _triplets(K)
+        self.values, self.left, self.right = values[1:], left[:, 1:], right[:, 1:]
 
     def poles(self, gammas: np.ndarray) -> np.ndarray:
         """Return which γ are at a pole: 1/γ is a singular value, or drowns in rounding error."""

@@ -177,7 +177,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         if self.fit_inverse_transform:
             require_invertible(X, kernel, self.alpha)
         kept, _, weights = without_zero_weights(X, None, sample_weight)
-        self.kernel_, self.X_fit_ = kernel.bind(kept), kept
+        self.kernel_, self.X_fit_ = kernel.resolve_widths(kept, weights).bind(kept), kept
         scores = self._keep(self._decompose(weights), weights)
         self.__dict__.pop("inverse_", None)
         if self.fit_inverse_transform:

@@ -38,7 +38,7 @@ from kernreg.solvers.dual.training import TrainingSet, check_training_set
 from kernreg.solvers.informativeness import warn_if_uninformative
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.samples import check_fitted
-from kernreg.solvers.views import Views, cross_fitted, learns, new_ensembler, without_mean_shift
+from kernreg.solvers.views import Views, cross_fitted, fit_ensembler, learns, new_ensembler, without_mean_shift
 
 
 class BlockSystem(CentredSystem):
@@ -96,7 +96,7 @@ class _AsKLS(DualMachine):
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = None,
-        gamma: Any = 0.5,
+        gamma: Any = "loo",
         *,
         ensembler: Any = "average",
         on_pole: str = "raise",
@@ -138,8 +138,10 @@ class _AsKLS(DualMachine):
         if strategy == "exact":
             K = data.matrix()
             warn_if_uninformative(data.kernel, K, data.X, stacklevel=3)
+            settings = settings.measured(partial(data.size_of_values, K))
             system = ExactSystem(self._make_system(damped=damped), K, problems, data.weights)
         else:
+            settings = settings.measured(data.size_of_values)
             without_matrix = IterativeSystem if strategy == "iterative" else LandmarkSystem
             system = without_matrix(False, data, problems[0].Y, settings)
         # a/(γ v) + K c + b₁ 1 = y,  c/(γ v) + Kᵀ a + b₂ 1 = y,  Σ a = Σ c = 0: for the γ given, or the best of several.
@@ -154,7 +156,7 @@ class _AsKLS(DualMachine):
         views = {name: targets.shaped(view) for name, view in views.items()}
         if learns(ensembler):
             views = without_mean_shift(views, targets.values(data.y), data.weights)
-        ensembler.fit(views, targets.for_ensemblers(data.y))
+        fit_ensembler(ensembler, views, targets.for_ensemblers(data.y), data.weights)
         # Store.
         choice = choice.noted(why(strategy, settings.strategy, len(data.y)))
         self._store(data, targets, choice, system, ensembler_=ensembler)
@@ -180,7 +182,7 @@ def _merged_left_out(
     labels = targets.for_ensemblers(y)
     if learns(ensembler):
         views = without_mean_shift(views, targets.values(y), weights)
-        return cross_fitted(ensembler, views, labels, classes=isinstance(targets, ClassTargets))
+        return cross_fitted(ensembler, views, labels, weights, classes=isinstance(targets, ClassTargets))
     return np.asarray(new_ensembler(ensembler).fit(views, labels).merge(views))
 
 
@@ -202,10 +204,12 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
     kernel : str, KernelFamily or Kernel, optional
         Any kernel, for example ``"sne(sigma=2.0)"``.
         By default that of the chain around it, else ``rbf``.
-    gamma : float, sequence of float or "loo"
-        The regularisation constant γ; larger fits the data closer. Of a sequence (or of a grid fitted to the kernel
-        matrix, ``"loo"``) the value with the best exact leave-one-out accuracy is taken, ties settled by squared error.
-        The default is not 1, which is a pole of every kernel matrix near the identity.
+    gamma : float, "loo", "scale" or sequence of numbers
+        The regularisation constant γ; larger fits the data closer. ``"loo"`` takes the value with the best exact
+        leave-one-out accuracy, ties settled by squared error, of a grid fitted to the kernel matrix, and a sequence
+        that of its own. It is the default because a γ that nobody chose may be next to a pole. A number is quicker: it
+        needs a factorisation, and ``"loo"`` singular triplets, which take about forty times as long. ``"scale"`` and
+        its multiples, ``"0.5*scale"``, are numbers relative to the kernel's values, see `LSSVC`.
     ensembler : str, class or object
         What merges the views: ``"average"``, ``"source"``, ``"target"``, ``"best"``, ``"stack"``, or one's own. One
         that learns is fitted to exact leave-one-out views.
@@ -248,7 +252,7 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = None,
-        gamma: Any = 0.5,
+        gamma: Any = "loo",
         *,
         ensembler: Any = "average",
         on_pole: str = "raise",
@@ -317,9 +321,9 @@ class AsKLSRegressor(_AsKLS, DualRegressor):
     kernel : str, KernelFamily or Kernel, optional
         Any kernel, for example ``"sne(sigma=2.0)"``.
         By default that of the chain around it, else ``rbf``.
-    gamma : float, sequence of float or "loo"
-        The regularisation constant γ; of a sequence (or of a grid fitted to the kernel matrix, ``"loo"``) the value
-        with the best exact leave-one-out R² is taken.
+    gamma : float, "loo", "scale" or sequence of numbers
+        The regularisation constant γ, see `AsKLSClassifier`; ``"loo"``, the default, takes the value with the best
+        exact leave-one-out R².
     ensembler : str, class or object
         What merges the views: ``"average"``, ``"source"``, ``"target"``, ``"best"``, ``"stack"``, or one's own.
     on_pole : {"raise", "damp"}

@@ -29,23 +29,30 @@ _ITERATIONS = 100  # of Newton's method, which needs about ten
 
 
 def calibrate(
-    method: str, decision: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
+    method: str,
+    decision: np.ndarray,
+    codes: np.ndarray,
+    n_classes: int,
+    weights: np.ndarray | None,
+    *,
+    offsets: bool = True,
 ) -> Calibration:
     """Return the calibration of decision values, (m,) for two classes or (m, classes), of samples with known classes.
 
-    Values that are not finite are left out.
+    Values that are not finite are left out. Without ``offsets`` a sigmoid is ½ where classes are equal, so that a label
+    of an indicator matrix is predicted exactly where its probability is above ½.
 
     >>> f, codes = np.array([-2.0, -1.0, 0.5, 1.0, -0.5, 2.0]), np.array([0, 0, 0, 1, 1, 1])
     >>> probabilities(calibrate("sigmoid", f, codes, 2, None), np.array([-3.0, 0.0, 3.0])).round(2)
-    array([[0.92, 0.08],
+    array([[0.87, 0.13],
            [0.5 , 0.5 ],
-           [0.08, 0.92]])
+           [0.13, 0.87]])
     """
     weights = np.ones(len(codes)) if weights is None else weights / weights.mean()
     finite = np.isfinite(decision.reshape(len(decision), -1)).all(axis=1)
     F, codes, weights = _columns(decision[finite]), codes[finite], weights[finite]
     if method == "sigmoid":
-        return {"sigmoid": _sigmoid(F, codes, weights)}
+        return {"sigmoid": _sigmoid(F, codes, weights, offsets=offsets)}
     steps = []
     for c in range(1 if n_classes == 2 else 0, n_classes):
         curve = IsotonicRegression(y_min=0.0, y_max=1.0).fit(F[:, c], codes == c, sample_weight=weights)
@@ -73,7 +80,7 @@ def _columns(decision: np.ndarray) -> np.ndarray:
     return np.column_stack([-0.5 * f, 0.5 * f]) if f.ndim == 1 else f
 
 
-def _sigmoid(F: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> list[np.ndarray]:
+def _sigmoid(F: np.ndarray, codes: np.ndarray, weights: np.ndarray, *, offsets: bool) -> list[np.ndarray]:
     """Return a and b; where the best slope is negative, 0 and the logarithms of frequencies."""
     classes = F.shape[1]
     counts = np.bincount(codes, weights=weights, minlength=classes)
@@ -81,8 +88,10 @@ def _sigmoid(F: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> list[np.n
     T[np.arange(len(codes)), codes] *= counts[codes] + 1.0
     scale = max(float(F.std()), float(np.finfo(np.float64).tiny))
     plain, loss = _newton(F / scale, T, weights, np.zeros(1 + classes), offsets=False)
-    shifted, lower = _newton(F / scale, T, weights, plain, offsets=True)
-    theta = shifted if loss - lower > 0.5 * (classes - 1) * np.log(weights.sum()) else plain
+    theta = plain
+    if offsets:
+        shifted, lower = _newton(F / scale, T, weights, plain, offsets=True)
+        theta = shifted if loss - lower > 0.5 * (classes - 1) * np.log(weights.sum()) else plain
     if theta[0] <= 0.0:  # values that say the opposite of the truth say nothing
         return [np.zeros(()), np.log(weights @ T / weights.sum())]
     return [np.asarray(theta[0] / scale), theta[1:]]

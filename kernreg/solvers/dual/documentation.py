@@ -10,7 +10,8 @@ _BLOCKS = {
         Multiplies the weights of the samples of a class; ``"balanced"`` gives all classes the same sum. It counts in
         leave-one-out scores, and not in the frequencies that probabilities are calibrated on.
     calibration : {"sigmoid", "isotonic"}
-        How leave-one-out decisions become the probabilities of `predict_proba`; computed when first asked for.
+        How leave-one-out decisions become the probabilities of `predict_proba`; computed when first asked for. Where
+        there is no leave-one-out (iterative), by one more fit without every fifth sample.
 """,
     "strategy": """\
     strategy : {"auto", "exact", "iterative", "lowrank"}

@@ -119,7 +119,7 @@ class ExactSystem:
         m = len(self._K)
         if m < 2:
             raise DataError(
-                f"leave-one-out needs at least 2 samples, and there is {m}; give more samples or a number as gamma"
+                f"leave-one-out needs at least 2 samples, and n_samples={m}; give more samples or a number as gamma"
             )
         columns = sum(problem.Y.shape[1] for problem in self._problems)
         at_once = max(1, m // (4 * columns))  # as many γ as fit in half a matrix

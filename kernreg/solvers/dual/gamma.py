@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -20,6 +21,8 @@ _LIMITS = 1e-6, 1e17
 _STEP = 10.0**0.2  # from one value to the next
 _MORE = 10  # values that a grid is extended by
 _NEAR = 2  # values: a best one as near as that to an end may be beaten beyond it
+
+_SCALE = re.compile(r"(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*\*\s*)?scale")
 
 #: The score of leave-one-out views, and minus a squared error that settles ties.
 Score = Callable[[Views], tuple[float, float]]
@@ -40,16 +43,38 @@ class Choice:
         return replace(self, solution=self.solution.noted(note)) if note else self
 
 
-def check_gamma(gamma: Any) -> float | np.ndarray | None:
+def check_gamma(gamma: Any, size: Callable[[], float] | None = None) -> float | np.ndarray | None:
     """Return one γ, a grid of them, or None for ``"loo"``, which leaves the grid to the data.
 
+    Parameters
+    ----------
+    gamma : float, str or sequence of these
+        ``"scale"`` and its multiples, such as ``"10*scale"``, are divided by the size of kernel values.
+    size : callable, optional
+        Returns that size; asked only where there is such a word. None stands for 1.
+
+    Examples
+    --------
     >>> check_gamma(2)
     2.0
-    >>> check_gamma([0.1, 1]).tolist()
-    [0.1, 1.0]
+    >>> check_gamma("10*scale", lambda: 4.0)
+    2.5
+    >>> check_gamma([0.1, "scale"], lambda: 4.0).tolist()
+    [0.1, 0.25]
     """
     if isinstance(gamma, str) and gamma == "loo":
         return None
+    known: list[float] = []  # the size is asked for once
+
+    def number(value: Any) -> Any:
+        match = _SCALE.fullmatch(value) if isinstance(value, str) else None
+        if match is None:
+            return value
+        if not known:
+            known.append(1.0 if size is None else size())
+        return float(match[1] or 1.0) / known[0]
+
+    given, gamma = gamma, [number(g) for g in gamma] if isinstance(gamma, list | tuple) else number(gamma)
     truth_value = isinstance(gamma, bool | np.bool_)
     if isinstance(gamma, Real) and not truth_value:
         value = float(gamma)
@@ -64,8 +89,8 @@ def check_gamma(gamma: Any) -> float | np.ndarray | None:
         if grid.ndim == 1 and np.all((grid > 0.0) & (grid < np.inf)) and np.all(np.isfinite(1.0 / grid)):
             return grid
     raise ParameterError(
-        f"gamma={gamma!r} is not accepted; give a positive finite number, a sequence of such numbers to choose from by "
-        "leave-one-out, or 'loo' to choose from a grid fitted to the kernel matrix"
+        f"gamma={given!r} is not accepted; give a positive finite number, 'scale' or a multiple such as '10*scale', a "
+        "sequence of these to choose from by leave-one-out, or 'loo' to choose from a grid fitted to the kernel matrix"
     )
 
 

@@ -19,7 +19,7 @@ Its matrix does not depend on the targets: one factorisation serves all classes 
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -101,9 +101,11 @@ class _LSSVM(DualMachine):
             K = data.matrix()
             require_symmetric(data.kernel, K, **symmetry)
             warn_if_uninformative(data.kernel, K, data.X, stacklevel=3)
+            settings = settings.measured(partial(data.size_of_values, K))
             system = ExactSystem(SymmetricSystem, K, problems, data.weights)
         else:
             require_symmetric_on_some(data.kernel, data.X, **symmetry)
+            settings = settings.measured(data.size_of_values)
             without_matrix = IterativeSystem if strategy == "iterative" else LandmarkSystem
             system = without_matrix(True, data, problems[0].Y, settings)
         # (K + diag(1/(γ v))) a + b 1 = y,  Σ a = 0: for the γ given, or the best of several by leave-one-out.
@@ -149,9 +151,12 @@ class LSSVC(_LSSVM, DualClassifier):
     kernel : str, KernelFamily or Kernel, optional
         A symmetric kernel, for example ``"rbf(sigma=2.0)"``; an asymmetric one is refused.
         By default that of the chain around it, else ``rbf``.
-    gamma : float, sequence of float or "loo"
-        The regularisation constant γ; larger fits the data closer. Of a sequence (or of a grid fitted to the kernel
-        matrix, ``"loo"``) the value with the best exact leave-one-out accuracy is taken, ties settled by squared error.
+    gamma : float, "scale", "loo" or sequence of numbers
+        The regularisation constant γ; larger fits the data closer. ``"scale"`` is 1 divided by the size of kernel
+        values, the median over training samples of the largest |k(x_i, x_j)|: γ = 1 for a kernel such as ``rbf``, and
+        the same machine for a kernel times any number. ``"10*scale"`` is ten times that. Of a sequence (or of a grid
+        fitted to the kernel matrix, ``"loo"``) the value with the best exact leave-one-out accuracy is taken, ties
+        settled by squared error.
     multi_class : {"one-vs-rest", "one-vs-one"}
         How more than two classes become problems of two.
     {classes}
@@ -182,7 +187,7 @@ class LSSVC(_LSSVM, DualClassifier):
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = None,
-        gamma: Any = 1.0,
+        gamma: Any = "scale",
         *,
         multi_class: str = "one-vs-rest",
         class_weight: Any = None,
@@ -252,9 +257,10 @@ class LSSVR(_LSSVM, DualRegressor):
     kernel : str, KernelFamily or Kernel, optional
         A symmetric kernel, for example ``"rbf(sigma=2.0)"``; an asymmetric one is refused.
         By default that of the chain around it, else ``rbf``.
-    gamma : float, sequence of float or "loo"
-        The regularisation constant γ; larger fits the data closer. Of a sequence (or of a grid fitted to the kernel
-        matrix, ``"loo"``) the value with the best exact leave-one-out R² is taken.
+    gamma : float, "scale", "loo" or sequence of numbers
+        The regularisation constant γ; larger fits the data closer. ``"scale"`` is 1 divided by the size of kernel
+        values, see `LSSVC`. Of a sequence (or of a grid fitted to the kernel matrix, ``"loo"``) the value with the best
+        exact leave-one-out R² is taken.
     {strategy}
 
     Attributes
@@ -269,7 +275,8 @@ class LSSVR(_LSSVM, DualRegressor):
     --------
     >>> import numpy as np
     >>> x = np.linspace(0, 1, 30)[:, None]
-    >>> model = LSSVR(kernel="rbf(sigma=0.3)", gamma="loo").fit(x, np.sin(6 * x[:, 0]))
+    >>> noise = 0.01 * np.cos(997 * x[:, 0])
+    >>> model = LSSVR(kernel="rbf(sigma=0.3)", gamma="loo").fit(x, np.sin(6 * x[:, 0]) + noise)
     >>> float(np.round(model.predict([[0.5]])[0], 2)), round(float(np.sin(3.0)), 2)
     (0.14, 0.14)
     """

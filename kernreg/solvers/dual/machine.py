@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 
 from kernreg.errors import DataError, GridEndWarning, ParameterError
 from kernreg.kernels import Kernel
@@ -25,6 +25,7 @@ from kernreg.solvers.samples import check_fitted, check_pair, check_samples, inp
 from kernreg.solvers.views import Views, without_mean_shift
 
 _RESIDUAL_WORTH_A_WARNING = 1e-6
+_FOLDS = 5  # one of which is held out where there is no leave-one-out
 
 
 class DualMachine(KernelParameters):
@@ -48,12 +49,13 @@ class DualMachine(KernelParameters):
     _weights: np.ndarray | None
     _frequencies: np.ndarray | None
     _loo: Views | None
+    _some_left_out: tuple[Views, np.ndarray] | None
     _unavailable: str
 
     def __init__(
         self,
         kernel: Any = None,
-        gamma: Any = 1.0,
+        gamma: Any = "scale",
         *,
         strategy: str = "auto",
         tol: float = 1e-6,
@@ -122,6 +124,7 @@ class DualMachine(KernelParameters):
             "_weights": data.weights,
             "_frequencies": data.frequencies,
             "_calibrations": {},
+            "_some_left_out": None,
             "_loo": choice.left_out,
             "_unavailable": _why_unavailable(choice),
             **targets.fitted,
@@ -303,17 +306,47 @@ class DualClassifier(ClassifierMixin, DualMachine):
         """Return the calibration of each column of labels; kept in a dict, so that asking changes no attribute."""
         method, targets = check_choice("calibration", self.calibration, METHODS), self._targets
         if method not in self._calibrations:
-            left_out = self._left_out() if self._loo is None else self._loo
-            views = {name: targets.shaped(view) for name, view in left_out.items()}
-            if not (targets.pairwise or self._learns):  # else done already, or votes
-                views = without_mean_shift(views, targets.values(self._y), self._weights)
-            parts = targets.parts(self._merged_left_out(views))
-            labels = self._y.reshape(len(self._y), -1).T
+            decision, rows = self._unseen_decisions()
+            y, frequencies = self._y[rows], None if self._frequencies is None else self._frequencies[rows]
+            labels = y.reshape(len(y), -1).T
+            indicator = isinstance(targets, LabelTargets) and targets.indicator
             self._calibrations[method] = [
-                calibrate(method, part, output.codes(y), len(output.classes), self._frequencies)
-                for output, part, y in zip(targets.outputs, parts, labels, strict=True)
+                calibrate(method, part, output.codes(y), len(output.classes), frequencies, offsets=not indicator)
+                for output, part, y in zip(targets.outputs, targets.parts(decision), labels, strict=True)
             ]
         return self._calibrations[method]
+
+    def _unseen_decisions(self) -> tuple[np.ndarray, Any]:
+        """Return decision values of training samples by models that have not seen them, and which samples these are.
+
+        Leave-one-out values where there are any: of all samples, or, on landmarks, of some. Else (iterative) every
+        fifth sample is held out of one more fit.
+        """
+        targets, rows, left_out = self._targets, slice(None), self._loo
+        if left_out is None and not self._unavailable:
+            left_out = self._left_out()
+        if left_out is None and self._some_left_out is not None:
+            left_out, rows = self._some_left_out
+        if left_out is None:
+            return self._held_out_decisions()
+        views = {name: targets.shaped(view) for name, view in left_out.items()}
+        if not (targets.pairwise or self._learns):  # else done already, or votes
+            weights = None if self._weights is None else self._weights[rows]
+            views = without_mean_shift(views, targets.values(self._y[rows]), weights)
+        return self._merged_left_out(views), rows
+
+    def _held_out_decisions(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return decision values of every fifth sample, class by class, by a machine fitted to the others."""
+        m, codes = len(self._y), np.unique(self._y, axis=0, return_inverse=True)[1].ravel()
+        place = np.empty(m, dtype=np.intp)
+        place[np.argsort(codes, kind="stable")] = np.arange(m)
+        # The last of each class at the latest is seen: of a class of one sample nothing can be held out.
+        held_out = (place % _FOLDS == 0) & (np.bincount(codes)[codes] > 1)
+        seen, unseen = np.flatnonzero(~held_out), np.flatnonzero(held_out)
+        machine = clone(self).set_params(kernel=self.kernel_, gamma=self.gamma_, strategy=self.solver_report_.strategy)
+        weights = None if self._weights is None else self._weights[seen]
+        machine.set_params(class_weight=None).fit(take(self.X_fit_, seen), self._y[seen], sample_weight=weights)
+        return machine.decision_function(take(self.X_fit_, unseen)), unseen
 
     def _gives_probabilities(self) -> bool:
         """Whether what merges the views gives probabilities itself, which it then does for one column of labels."""

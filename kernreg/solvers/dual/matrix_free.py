@@ -126,7 +126,7 @@ class LandmarkSystem:
     def candidates(self, gammas: np.ndarray) -> Iterator[Candidate]:
         """Yield leave-one-out values and the solution for each γ: one solve and one pass over the samples."""
         if len(self._Y) < 2:
-            raise DataError(f"leave-one-out needs at least 2 samples, and there is {len(self._Y)}; give more samples")
+            raise DataError(f"leave-one-out needs at least 2 samples, and n_samples={len(self._Y)}; give more samples")
         for candidate in self._problem.path([float(gamma) for gamma in gammas]):
             yield Candidate(None) if candidate is None else Candidate(*self._named(candidate))
 

@@ -9,7 +9,8 @@ auto        exact while it fits the memory budget, then iterative, lowrank where
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -24,7 +25,7 @@ from kernreg.solvers.parameters import check_choice
 STRATEGIES = ("auto", "exact", "iterative", "lowrank")
 
 #: Square float64 matrices held at once: K̃ and a factor, or K̃, singular vectors and LAPACK's workspace.
-_MATRICES_TO_SOLVE, _MATRICES_TO_DECOMPOSE = 2, 6
+_MATRICES_TO_SOLVE, _MATRICES_TO_DECOMPOSE = 2, 7
 _LARGEST_ITERATIVE = 100_000  # one product with K takes m² kernel evaluations
 
 
@@ -33,6 +34,7 @@ class Settings:
     """The parameters of a dual machine beside its kernel, checked."""
 
     gamma: float | np.ndarray | None
+    given_gamma: Any
     strategy: str
     tol: float
     max_iter: int
@@ -53,7 +55,13 @@ class Settings:
         if n_landmarks is not None and (not isinstance(n_landmarks, Integral) or n_landmarks < 1):
             raise ParameterError(f"n_landmarks={n_landmarks!r} is not accepted; give a positive integer or None")
         number = None if n_landmarks is None else int(n_landmarks)
-        return cls(gamma, strategy, float(tol), int(max_iter), number, machine.landmarks, machine.random_state)
+        return cls(
+            gamma, machine.gamma, strategy, float(tol), int(max_iter), number, machine.landmarks, machine.random_state
+        )
+
+    def measured(self, size: Callable[[], float]) -> Settings:
+        """Return the settings with γ as a number where it was given relative to the size of kernel values."""
+        return replace(self, gamma=check_gamma(self.given_gamma, size))
 
     @property
     def chooses(self) -> bool:

@@ -19,6 +19,7 @@ from kernreg.solvers.finiteness import not_finite_error
 from kernreg.solvers.samples import check_pair, check_samples, check_weights, input_kind, take, without_zero_weights
 
 _LARGEST_KERNEL_VALUE = 1e140
+_ROWS = 200  # that tell the size of kernel values
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,31 @@ class TrainingSet:
     def matrix(self) -> np.ndarray:
         """Return the kernel matrix of the samples, checked."""
         return training_matrix(self.kernel, self.X)
+
+    def size_of_values(self, K: np.ndarray | None = None) -> float:
+        """Return the size of kernel values that γ is measured by: the median over rows of the largest magnitude.
+
+        For a kernel with k(x, x) = 1 that is exceeded nowhere, such as ``rbf``, it is 1. At most 200 rows are looked
+        at, always the same ones; rows of zeros, as of nodes without edges, are not.
+
+        Parameters
+        ----------
+        K : ndarray, optional
+            The matrix, where it is at hand; else these rows of it are evaluated, block by block.
+        """
+        m = len(self.y)
+        rows = np.arange(m) if m <= _ROWS else np.linspace(0, m - 1, _ROWS).astype(np.intp)
+        if K is None:
+            source, target = self.X if isinstance(self.X, tuple) else (self.X, self.X)
+            blocks = (block for _, block in self.kernel.blocks(take(source, rows), target))
+        else:
+            blocks = iter([K[rows]])
+        largest = np.concatenate([np.abs(block).max(axis=1, initial=0.0) for block in blocks]).astype(np.float64)
+        used = (largest > 0.0) & np.isfinite(largest)
+        if not used.any():
+            return 1.0
+        counts = None if self.frequencies is None else self.frequencies[rows][used]
+        return float(np.quantile(largest[used], 0.5, method="inverted_cdf", weights=counts))
 
     def kernel_dtype(self) -> np.dtype:
         """Return the type of kernel values, which is that of results."""
@@ -98,7 +124,8 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
     if frequencies is not None and weights is not None:
         frequencies = frequencies[weights > 0.0]
     X, y, weights = without_zero_weights(X, y, weights)
-    return TrainingSet(X, y, weights, frequencies, kernel.bind(X[1] if is_pair else X))
+    targets = X[1] if is_pair else X
+    return TrainingSet(X, y, weights, frequencies, kernel.resolve_widths(targets, frequencies).bind(targets))
 
 
 def is_table(y: Any) -> bool:

@@ -110,6 +110,7 @@ def test_registered_under_its_name(name):
     assert made.get_params(deep=False) == learner.get_params(deep=False)
 
 
+@pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")  # the kernel has seen the labels
 @every_learner
 def test_the_kernel_serves_every_solver(name, fitted, wine):
     X, y, known = wine
@@ -143,6 +144,7 @@ def test_as_a_step_before_a_support_vector_machine(name, wine):
     assert pipeline.score(X[~labelled], y[~labelled]) > 0.8
 
 
+@pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")  # the kernel has seen the labels
 @every_learner
 def test_in_a_chain(name, wine):
     X, y, known = wine

@@ -148,7 +148,7 @@ def test_tune_equals_python(run, iris, tmp_path):
 def test_tune_without_a_grid_searches_widths_and_gamma(run, iris):
     X, labels, path = iris
     found = json.loads(succeed(run("tune", str(path), "-t", "species", "--json")))
-    expected = kr.tune("ls-svm", None, X, labels)
+    expected = kr.tune("ls-svm", None, StandardScaler().fit_transform(X), labels)
     assert found["parameters"] == expected.best_params
     assert list(found["parameters"]) == ["kernel__sigma", "gamma"]
     assert found["combinations"] == len(expected.table)

@@ -213,6 +213,7 @@ def two_moons_of_labels():
     return X, np.where((which == 0) | (which == 3), "in", "out")
 
 
+@pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")  # the kernel has seen the labels
 def test_learned_kernels_work_in_every_solver_and_in_scikit_learn():
     X, y = two_moons_of_labels()
     known = y.astype(object)
