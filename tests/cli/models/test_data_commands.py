@@ -10,6 +10,7 @@ import re
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.preprocessing import StandardScaler
 
 import kernreg as kr
 from kernreg.chain import make_chain
