@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kernreg.common.display import html_table
 from kernreg.engine import Handle, whole
@@ -135,8 +136,9 @@ class Kernel:
     def _matrix(self, X: Any, Z: Any, out: np.ndarray | None = None) -> np.ndarray:
         """Return K(X, Z) of checked samples by the configured engine; `_evaluate` is what one machine does."""
         engine = configured_engine()
-        if engine is None:
+        if engine is None and not _elsewhere(X, Z):
             return self._evaluate(X, Z, out, None)
+        engine = engine or LOCAL
         with placed_once():
             return engine.matrix(self._ship(X, Z), *both_placed(engine, X, Z), out)
 
@@ -151,6 +153,9 @@ class Kernel:
         >>> linear().diagonal([[1.0, 2.0], [3.0, 0.0]]).tolist()
         [5.0, 9.0]
         """
+        if isinstance(X, Handle):
+            rows = DiagonalRows(self._anchored(whole(X), None) if self.takes_reference else self)
+            return current_engine().map_rows(rows, X, X[:1], only_column)
         return self._diagonal(self._samples(X, "X"))
 
     def rows(self, X: Any, Z: Any, start: int, stop: int) -> np.ndarray:
@@ -198,7 +203,7 @@ class Kernel:
     def operator(self, X: Any, Z: Any = None) -> LinearOperator:
         """Return K(X, Z) as a scipy LinearOperator that never holds K."""
         X, Z = self.check_sample_pair(X, Z)
-        if isinstance(X, Handle) or isinstance(Z, Handle):
+        if _elsewhere(X, Z):
             return current_engine().operator(self._ship(X, Z), X, Z)
         with placed_once():
             return self._operator(X, Z)
@@ -415,6 +420,30 @@ class Kernel:
 
     def __pow__(self, exponent: Any) -> Kernel:
         return ARITHMETIC["power"](self, exponent)
+
+
+def _elsewhere(X: Any, Z: Any) -> bool:
+    return isinstance(X, Handle) or isinstance(Z, Handle)
+
+
+@dataclass(frozen=True)
+class DiagonalRows:
+    """The diagonal of a kernel matrix as a matrix of one column, for engines to evaluate."""
+
+    kernel: Kernel
+
+    def row_block(self, X: Any, Z: Any, rows: slice, square: bool) -> np.ndarray:
+        """Return k(x, x) of some samples."""
+        return self.kernel._diagonal(X)[:, None]
+
+    def row_operator(self, X: Any, Z: Any, rows: slice, square: bool) -> LinearOperator:
+        """Return products with this one column."""
+        return aslinearoperator(self.row_block(X, Z, rows, square))
+
+
+def only_column(rows: slice, block: np.ndarray) -> np.ndarray:
+    """Return the only column of a block."""
+    return np.ascontiguousarray(block[:, 0])
 
 
 def rebind(unbound: Kernel, learnt: Mapping[str, Any]) -> Kernel:

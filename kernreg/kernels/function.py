@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
+from kernreg.engine import whole
 from kernreg.engine.arrays import as_samples, is_sparse
 from kernreg.engine.diagonal import diagonal
 from kernreg.engine.dispatch import configured_engine, placed_once
@@ -22,7 +23,7 @@ from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.row_normalisation import row_normalizers
 from kernreg.engine.tiles.statistics import TERMS
 from kernreg.errors import ParameterError
-from kernreg.kernels.base import Kernel, both_placed, rebind, refuse_foreign_estimator
+from kernreg.kernels.base import Kernel, both_placed, only_column, rebind, refuse_foreign_estimator
 from kernreg.kernels.domains import check_learnt, value_key
 from kernreg.kernels.samples import same_samples
 from kernreg.kernels.widths import is_open, resolved
@@ -292,14 +293,9 @@ def row_sums(kernel: FunctionKernel, X: Any, Z: Any) -> np.ndarray:
     """Return the normalisers of the rows of X over Z, by the configured engine."""
     engine = configured_engine()
     if engine is None:
-        return normalizers_over(kernel.program, X, Z)
+        return normalizers_over(kernel.program, whole(X), whole(Z))
     with placed_once():
-        sums = engine.map_rows(RowSums(kernel), *both_placed(engine, X, None if X is Z else Z), _only_column)
-    return np.ascontiguousarray(sums)
-
-
-def _only_column(rows: slice, block: np.ndarray) -> np.ndarray:
-    return block[:, 0]
+        return engine.map_rows(RowSums(kernel), *both_placed(engine, X, None if X is Z else Z), only_column)
 
 
 class BoundKernel(Kernel):

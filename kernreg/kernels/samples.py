@@ -48,6 +48,10 @@ def same_samples(X: Any, Z: Any) -> bool:
 
 def overlaps(out: np.ndarray, X: Any) -> bool:
     """Return whether writing to ``out`` may change the samples."""
+    if isinstance(X, Handle):
+        X = getattr(X, "samples", None)  # where the samples of a handle are in this process
+        if not isinstance(X, np.ndarray):
+            return False
     if isinstance(X, SampleParts):
         return any(overlaps(out, part) for part in X.parts)
     return bool(np.may_share_memory(out, X.data if is_sparse(X) else X))
