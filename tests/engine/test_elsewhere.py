@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from process_engine import ProcessEngine
 
 import kernreg as kr
 from kernreg.engine.tiles.blocks import BlockFiller
@@ -14,7 +15,6 @@ from kernreg.kernels import centered, compose, spectrum, symmetrize
 from kernreg.kernels.builtin import laplacian, linear, rbf, sne
 from kernreg.solvers import LSSVC
 from kernreg.testing.engines import ENGINE_LAWS, EngineCase
-from tests.process_engine import ProcessEngine
 
 rng = np.random.default_rng(5)
 y = np.repeat([0, 1], 330)
@@ -187,19 +187,18 @@ def test_pickled_kernels_have_what_they_learnt(kernel, evaluated):
     assert np.array_equal(again(X[:9], NEW), K[0])
     evaluated.clear()
     assert np.array_equal(again(X, NEW), K[1])
-    assert ("sne", 660, 660) not in evaluated
+    if kernel.name == "sne":
+        assert evaluated == [("sne", 660, 70)]  # the normalisers have come along
 
 
 def test_the_same_bits_on_any_number_of_workers():
-    def moments(workers):
-        with ProcessEngine(workers) as engine, kr.config_context(engine=engine):
-            model = kr.make_solver("ls-svm(kernel='rbf(sigma=3.0)', gamma=1.0, strategy='lowrank', n_landmarks=50)")
-            return model.fit(X, y).dual_coef_
+    spec = "ls-svm(kernel='rbf(sigma=3.0)', gamma=1.0, strategy='lowrank', n_landmarks=50)"
 
-    alone = moments(1)
-    assert np.array_equal(moments(3), alone)
-    with kr.config_context(threads=2):
-        here = kr.make_solver("ls-svm(kernel='rbf(sigma=3.0)', gamma=1.0, strategy='lowrank', n_landmarks=50)").fit(
-            X, y
-        )
-    np.testing.assert_allclose(here.dual_coef_, alone, rtol=1e-6)
+    def coefficients(workers):
+        with ProcessEngine(workers) as engine, kr.config_context(engine=engine, threads=1):
+            return kr.make_solver(spec).fit(X, y).dual_coef_
+
+    alone = coefficients(1)
+    assert np.array_equal(coefficients(3), alone)
+    with kr.config_context(threads=1):
+        assert np.array_equal(kr.make_solver(spec).fit(X, y).dual_coef_, alone)
