@@ -23,6 +23,7 @@ __all__ = [
     "kernel",
     "load",
     "make_chain",
+    "make_engine",
     "make_ensembler",
     "make_kernel",
     "make_solver",
@@ -36,7 +37,7 @@ __all__ = [
 if TYPE_CHECKING:
     from kernreg.chain import make_chain, parallel
     from kernreg.config import config_context, get_config, set_config
-    from kernreg.factory import available, make_ensembler, make_kernel, make_solver, register
+    from kernreg.factory import available, make_engine, make_ensembler, make_kernel, make_solver, register
     from kernreg.kernels import kernel
     from kernreg.persistence.files import load, save
     from kernreg.solvers.tuning import tune
@@ -48,6 +49,7 @@ _HOMES = {
     "kernel": "kernreg.kernels",
     "load": "kernreg.persistence.files",
     "make_chain": "kernreg.chain",
+    "make_engine": "kernreg.factory",
     "make_ensembler": "kernreg.factory",
     "make_kernel": "kernreg.factory",
     "make_solver": "kernreg.factory",

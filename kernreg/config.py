@@ -37,8 +37,8 @@ class Config:
         The memory one computation may use: bytes (int), or a fraction of what is available (float).
     threads : int or None
         How many threads to use; None for all usable cores.
-    engine : str
-        The engine that runs row blocks, by name or spec.
+    engine : str or Engine
+        The engine that runs row blocks, by name or spec, or an engine itself.
     progress : bool or None
         Whether long work shows a progress bar; None for only on a terminal.
     cache_dir : str or None
@@ -49,7 +49,7 @@ class Config:
 
     memory: int | float = _DEFAULT_MEMORY
     threads: int | None = None
-    engine: str = "local"
+    engine: Any = "local"
     progress: bool | None = None
     cache_dir: str | None = None
     advice: bool = True
@@ -84,7 +84,7 @@ class Settings(TypedDict, total=False):
 
     memory: str | int | float | None
     threads: int | None
-    engine: str
+    engine: Any
     progress: bool | None
     cache_dir: str | os.PathLike[str] | None
     advice: bool
@@ -110,8 +110,9 @@ def set_config(**changes: Unpack[Settings]) -> None:
         fraction of the memory available (float, at most 1). None for the default, one half.
     threads : int or None
         How many threads to use; None for all usable cores.
-    engine : str
-        The engine that runs row blocks, by name or spec.
+    engine : str or Engine
+        The engine that runs row blocks: its name, a spec such as ``"cluster(workers=4)"``, or an engine itself, as
+        `make_engine` returns it.
     progress : bool or None
         Whether long work shows a progress bar; None for only on a terminal.
     cache_dir : path or None
@@ -231,10 +232,16 @@ def _threads(value: Any) -> int | None:
     raise ConfigError(f"threads={value!r} is not accepted; give a positive int, or None for all usable cores")
 
 
-def _engine(value: Any) -> str:
+def _engine(value: Any) -> Any:
     if isinstance(value, str) and value.strip():
         return value.strip()
-    raise ConfigError(f"engine={value!r} is not accepted; give the name of an engine, such as 'local'")
+    # By its methods: the contract of engines is in a layer above.
+    if not isinstance(value, type) and callable(getattr(value, "map_rows", None)):
+        return value
+    raise ConfigError(
+        f"engine={value!r} is not accepted; give the name of an engine such as 'local', a spec such as "
+        "'cluster(workers=4)', or what kernreg.make_engine returns"
+    )
 
 
 def _advice(value: Any) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from kernreg.errors import ParameterError, SpecError
@@ -12,6 +14,7 @@ from kernreg.registry.checks import problem_with
 
 _ABSENT: Any = object()
 _engines: dict[str, tuple[str, Any]] = {}  # by spec: the name in it, and the engine
+_sound_engines: set[type] = set()  # classes of engines that were given as objects, and have the methods of one
 
 
 def make_kernel(spec: Any, **params: Any) -> Any:
@@ -94,19 +97,77 @@ def make_ensembler(spec: Any, **params: Any) -> Any:
     return _make_instance("ensembler", spec, params)
 
 
-def make_engine(spec: str) -> Any:
-    """The engine of a spec such as ``"local"`` or ``"cluster(workers=4)"``, the form of the setting ``engine``.
+def make_engine(spec: Any, **params: Any) -> Any:
+    """An engine by name, with parameters: the form of the setting ``engine``.
 
-    It is made once: who asks for the same spec again gets the same object. Raises as `make_solver` does.
+    It is made once: who asks for the same spec again gets the same object, until it is closed. What is still open when
+    the process ends is closed then.
 
-    >>> make_engine("local()") is make_engine("local()")
+    Parameters
+    ----------
+    spec : str, class or engine
+        ``"local"``, ``"dask(address='tcp://…')"`` or ``"distribution:dask"``; or a class of engines, of which a new one
+        is made; or an engine, which is given back.
+    **params
+        Parameters of the engine beside those in the spec; the engine is then a new one.
+
+    Returns
+    -------
+    Engine
+        Also a context manager that closes it.
+
+    Raises
+    ------
+    SpecError
+        If the spec cannot be read, or gives a parameter that is also in `params`.
+    ParameterError
+        If the engine has no such parameter.
+    UnknownPlugin, PluginConflict, PluginLoadError
+        If there is no such engine, or it cannot be had; also if a method cannot be called as the contract says.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> kr.make_engine("local()") is kr.make_engine("local()")
     True
+    >>> with kr.make_engine("local") as engine, kr.config_context(engine=engine):
+    ...     kr.make_kernel("linear")([[2.0]]).tolist()
+    [[4.0]]
     """
+    if not isinstance(spec, str):
+        if isinstance(spec, type):
+            return _make_instance("engine", spec, params)
+        return _checked_engine(spec, params)
+    if params:
+        return _make_instance("engine", spec, params)
     name, engine = _engines.get(spec) or (parse_spec(spec).name, None)
-    if type(engine) is not get_registry("engine").get(name):  # what has the name, and may be used, now
+    # What has the name, and may be used, now.
+    if type(engine) is not get_registry("engine").get(name) or getattr(engine, "closed", False):
         engine = _make_instance("engine", spec, {})
         _engines[spec] = name, engine
     return engine
+
+
+def _checked_engine(engine: Any, params: dict[str, Any]) -> Any:
+    cls = type(engine)
+    if cls not in _sound_engines:
+        _check_kind("engine", cls)
+        _sound_engines.add(cls)
+    if params:
+        raise SpecError(
+            f"{', '.join(params)} given beside an engine that is made already; give the name of the engine and its "
+            "parameters"
+        )
+    if getattr(engine, "closed", False):
+        raise SpecError(f"{engine!r} is closed; make another one, kernreg.make_engine(…)")
+    return engine
+
+
+@atexit.register
+def _close_engines() -> None:
+    for _, engine in _engines.values():
+        with suppress(Exception):  # the process ends: nobody is left to tell
+            engine.close()
 
 
 def available(kind: str | None = None) -> tuple[Entry, ...]:

@@ -3,9 +3,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernreg import available, config_context, make_chain, make_ensembler, make_kernel, make_solver, register
-from kernreg.errors import ParameterError, PluginError, PluginExists, SpecError, UnknownPlugin
-from kernreg.factory import make_engine
+from kernreg import (
+    available,
+    config_context,
+    get_config,
+    make_chain,
+    make_engine,
+    make_ensembler,
+    make_kernel,
+    make_solver,
+    register,
+)
+from kernreg.engine import Engine, HeldSamples
+from kernreg.engine.local import LocalEngine
+from kernreg.errors import ConfigError, ParameterError, PluginError, PluginExists, SpecError, UnknownPlugin
 from kernreg.registry import Entry, get_registry, isolated
 
 
@@ -200,7 +211,7 @@ def test_register_returns_the_object_and_is_a_decorator():
 # Engines ----------------------------------------------------------------------------------------------------
 
 
-class Counting:
+class Counting(Engine):
     """An engine that takes a parameter and is made as seldom as possible."""
 
     made = 0
@@ -209,11 +220,14 @@ class Counting:
         type(self).made += 1
         self.rows, self.calls = rows, 0
 
-    def map_rows(self, kernel, X, Z, function, combine="concatenate"):
-        from kernreg.engine.local import LocalEngine
+    def place(self, samples, check=None):
+        n = samples.shape[0]
+        chunks = tuple(min(self.rows, n - start) for start in range(0, n, self.rows))
+        return samples if isinstance(samples, HeldSamples) else HeldSamples(samples, check, chunks)
 
+    def map_rows(self, kernel, X, Z, function, combine="concatenate", *, args=()):
         self.calls += 1
-        return LocalEngine().map_rows(kernel, X, Z, function, combine, block_rows=self.rows)
+        return LocalEngine().map_rows(kernel, self.place(X), Z, function, combine, args=args)
 
 
 @pytest.mark.parametrize("spec", ["local", "local()", " local( ) ", "kernreg:local", "kernreg:local()"])
@@ -246,6 +260,55 @@ def test_a_name_that_is_registered_anew_has_the_new_engine():
         assert type(make_engine("counting")) is Counting
         register("engine", "counting", Other, replace=True)
         assert type(make_engine("counting")) is Other
+
+
+def test_an_engine_that_is_closed_is_made_anew():
+    with isolated():
+        register("engine", "counting", Counting)
+        with make_engine("counting(rows=5)") as first:
+            assert make_engine("counting(rows=5)") is first
+        second = make_engine("counting(rows=5)")
+        assert second is not first
+        assert first.closed
+        assert not second.closed
+        with config_context(engine=first), pytest.raises(SpecError, match="is closed"):
+            make_kernel("rbf")(np.eye(2))
+
+
+def test_an_engine_with_parameters_beside_its_name_is_a_new_one():
+    with isolated():
+        register("engine", "counting", Counting)
+        assert make_engine("counting", rows=2).rows == 2
+        assert make_engine("counting", rows=2) is not make_engine("counting", rows=2)
+        assert make_engine(Counting, rows=4).rows == 4
+        with pytest.raises(SpecError, match="made already"):
+            make_engine(Counting(), rows=2)
+        with pytest.raises(SpecError, match="both in the spec"):
+            make_engine("counting(rows=3)", rows=2)
+
+
+def test_the_setting_takes_an_engine_itself():
+    engine = Counting(rows=3)
+    X = np.arange(20.0)[:, None]
+    with config_context(engine=engine):
+        assert get_config().engine is engine
+        K = make_kernel("rbf(sigma=3.0)")(X)
+    assert engine.calls == 1
+    np.testing.assert_allclose(K, make_kernel("rbf(sigma=3.0)")(X), rtol=1e-14)
+
+
+def test_what_is_no_engine_is_refused_by_name_of_the_method():
+    class Wrong(Counting):
+        def map_rows(self, kernel, X): ...
+
+    with config_context(engine=Wrong()), pytest.raises(SpecError, match=r"map_rows.*Wrong"):
+        make_kernel("rbf")(np.eye(2))
+    for value in (3, None, Counting, ""):
+        with (
+            pytest.raises(ConfigError, match="is not accepted; give the name of an engine"),
+            config_context(engine=value),
+        ):
+            pass
 
 
 @pytest.mark.parametrize("spec", ["nowhere", "nowhere()", "local(", "local(rows=3)"])

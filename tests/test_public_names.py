@@ -18,6 +18,7 @@ PUBLIC = {
     "kernel",
     "load",
     "make_chain",
+    "make_engine",
     "make_ensembler",
     "make_kernel",
     "make_solver",

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 
 from kernreg.config import get_config
 
+_rows: ContextVar[Callable[[int], None] | None] = ContextVar("rows", default=None)  # of the pass that is under way
 _drawn: ContextVar[bool] = ContextVar("drawn", default=False)  # whether a bar is there already: it goes first
 
 
@@ -32,8 +33,8 @@ def progress(label: str, total: int | None, *, worthwhile: bool = True) -> Itera
 
 
 @contextmanager
-def row_progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that is told, by any thread, how many more rows of a pass are done."""
+def row_progress(label: str, total: int) -> Iterator[None]:
+    """Show how many rows of a pass over samples are done: engines tell by `advance`."""
     lock, done = threading.Lock(), 0
     with progress(label, total) as show:
 
@@ -43,7 +44,18 @@ def row_progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
                 done += count
                 show(done)
 
-        yield watch
+        token = _rows.set(watch)
+        try:
+            yield
+        finally:
+            _rows.reset(token)
+
+
+def advance(count: int) -> None:
+    """Say, from any thread of the pass, that so many more rows are done; nothing happens where nobody watches."""
+    watch = _rows.get()
+    if watch is not None:
+        watch(count)
 
 
 @contextmanager

@@ -18,7 +18,10 @@ and arrays. How a value of K is made::
     matrix.py    the block goes to K (mirrored where the kernel is declared symmetric)
     products.py  the block is multiplied and forgotten: K @ V and K.T @ V without K
     separable.py sparse data: K = diag(p) (11' + E) diag(q), products cost O(nnz(XZ'))
-    local.py     row blocks within the memory budget, combined by a function: the engine primitive
+
+Who runs it is an `Engine` (contract.py). Kernels meet the configured one at one point, dispatch.py: for the engine of
+this machine (local.py) they take the ways above, for any other one row blocks go where it has placed the samples
+(running/).
 
 `of="rows"` programs fill the block by a compiled loop over pairs, `of="blocks"` programs by calling Python.
 Row normalisation (SNE, T) happens on whole rows while they are still in cache (tiles/row_normalisation.py).
@@ -28,14 +31,40 @@ May import: the layers below it in docs/architecture.md.
 
 from __future__ import annotations
 
+from kernreg.engine.contract import Engine
 from kernreg.engine.program import Program, Split
+from kernreg.engine.running.chunk import RowKernel, RowTask, run_chunk
+from kernreg.engine.running.derived import on_operator
+from kernreg.engine.running.handles import ByRow, Handle, HeldSamples, cut, own_handle, whole
+from kernreg.engine.running.row_blocks import aligned_chunks, borders
+from kernreg.engine.running.tree import TreeSum, combined
 
-__all__ = ["Program", "Split", "describe"]
+__all__ = [
+    "ByRow",
+    "Engine",
+    "Handle",
+    "HeldSamples",
+    "Program",
+    "RowKernel",
+    "RowTask",
+    "Split",
+    "TreeSum",
+    "aligned_chunks",
+    "borders",
+    "combined",
+    "cut",
+    "describe",
+    "on_operator",
+    "own_handle",
+    "run_chunk",
+    "whole",
+]
 
 
 def describe() -> dict[str, object]:
-    """Return what `kernreg doctor` shows about the engine: threads, BLAS and the disk cache."""
-    from kernreg.engine import threads
+    """Return what `kernreg doctor` shows: the configured engine, threads of this process, the disk cache."""
+    from kernreg.engine import dispatch, threads
     from kernreg.engine.compiler import cache
 
-    return {"threads": threads.thread_count(), "threading": "Python threads over nogil Numba code", **cache.describe()}
+    engine = dispatch.current_engine()
+    return {"class": type(engine).__name__, **engine.describe(), "threads": threads.thread_count(), **cache.describe()}

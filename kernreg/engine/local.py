@@ -1,83 +1,88 @@
-"""The engine of one machine, and what any engine is.
+"""The engine of one machine: threads take row blocks, and kernels keep their fused ways to matrices and products.
 
-An engine has one method, `map_rows`: apply a function to every row block of K(X, Z) and combine the results. Gram
-matrices, products, ΦᵀΦ, Nyström extensions and predictions are all instances of it, so a plugin that runs `map_rows`
-on a cluster runs all of them there.
+It is also the measure of all others: `kernreg.testing.check_engine` compares them with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
-from kernreg.engine.budget import rows_within
-from kernreg.engine.tiles.statistics import BLOCK
-from kernreg.errors import ParameterError
-
-COMBINE = ("concatenate", "add")
-
-
-class RowSource(Protocol):
-    """What an engine needs of a kernel: rows start:stop of K(X, Z) as an array."""
-
-    def rows(self, X: Any, Z: Any, start: int, stop: int) -> np.ndarray:
-        """Return rows start:stop of K(X, Z); Z None stands for X."""
-        ...
+from kernreg.engine.arrays import check_out
+from kernreg.engine.contract import Engine
+from kernreg.engine.running.chunk import RowTask, run_chunk
+from kernreg.engine.running.handles import Handle, HeldSamples, cut, own_handle, whole
+from kernreg.engine.running.row_blocks import borders, streamed_rows
+from kernreg.engine.running.tree import combined
 
 
-class LocalEngine:
-    """Row blocks one after the other, each filled by all threads, within the memory budget."""
+class LocalEngine(Engine):
+    """Threads of this process, within the memory budget."""
+
+    def place(self, samples: Any, check: Callable[[Any], Any] | None = None) -> Handle:
+        """Return a handle of the samples where they are; nothing is copied."""
+        if isinstance(samples, Handle):
+            return own_handle(samples, HeldSamples, "local")
+        return HeldSamples(samples, check, getattr(samples, "row_chunks", None))
 
     def map_rows(
-        self,
-        kernel: RowSource,
-        X: Any,
-        Z: Any,
-        function: Callable[[slice, np.ndarray], Any],
-        combine: str = "concatenate",
-        *,
-        block_rows: int | None = None,
+        self, kernel: Any, X: Any, Z: Any, function: Callable[..., Any], combine: str = "concatenate", *, args: Any = ()
     ) -> Any:
-        """Return the combined results of ``function(rows, block)`` over the row blocks of K(X, Z).
+        """Return the combined results of ``function(rows, block, *args)`` over the row blocks of K(X, Z).
 
         Parameters
         ----------
-        kernel : Kernel
-        X, Z : samples
+        kernel : RowKernel
+            A kernel with its reference set, `Kernel.anchored`.
+        X, Z : samples or handles
             ``Z=None`` stands for K(X, X).
         function : callable
-            Gets the slice of rows and the block of K; must not keep the block.
+            Gets the slice of rows, the block of K and `args`; must not keep the block. Called by several threads.
         combine : {"concatenate", "add"}
-            Results are joined along the first axis, or added up, in the order of the rows.
-        block_rows : int, optional
-            Rows per block; by default as many as fit in a quarter of the memory budget.
+            Results are joined along the first axis, or added up in a fixed tree.
+        args : tuple
+            For the function. Arguments in `ByRow` are cut to the rows of the block.
         """
-        if combine not in COMBINE:
-            raise ParameterError(f"combine={combine!r}; accepted are {', '.join(map(repr, COMBINE))}")
-        if X.shape[0] == 0:  # the function says what no rows give
-            return function(slice(0, 0), kernel.rows(X, Z, 0, 0))
-        results = (function(rows, block) for rows, block in row_blocks(kernel, X, Z, block_rows))
-        if combine == "concatenate":
-            return np.concatenate(list(results), axis=0)
-        total = None
-        for result in results:
-            total = np.array(result) if total is None else np.add(total, result, out=total)
-        return total
+        X, Z = self.place(X), None if Z is None else self.place(Z)
+        other = whole(X if Z is None else Z)
+        task = RowTask.of(kernel, function, combine, X.shape[0], other.shape[0], Z is None)
+        args = tuple(whole(arg) for arg in args)
+        if len(X.chunks) == 1:  # its rows are read block by block
+            return run_chunk(task, X, other, args, 0)
+        results = (
+            run_chunk(task, X[start:stop], other, cut(args, slice(start, stop)), start)
+            for start, stop in borders(X.chunks)
+        )
+        return combined(results, combine)
 
+    def matrix(self, kernel: Any, X: Any, Z: Any = None, out: np.ndarray | None = None) -> np.ndarray:
+        """Return K(X, Z) by tiles; of symmetric kernels one half of K(X) is computed."""
+        X, other = whole(X), whole(X if Z is None else Z)
+        K = kernel.row_block(X, other, slice(0, X.shape[0]), Z is None)
+        if out is None:
+            return K
+        check_out(out, K.shape, K.dtype)
+        out[...] = K
+        return out
 
-def row_blocks(kernel: RowSource, X: Any, Z: Any, block_rows: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield (rows, block) over K(X, Z), each block a new array within the memory budget."""
-    n, m = X.shape[0], (X if Z is None else Z).shape[0]
-    if block_rows is None:
-        fitting = rows_within(m, 8)
-        # Whole tiles of rows where they fit; no more rows than keep a block pleasant to work with.
-        block_rows = min(fitting, max(BLOCK, (1 << 27) // max(1, 8 * m)))
-        if block_rows > BLOCK:
-            block_rows = block_rows // BLOCK * BLOCK
-    elif not isinstance(block_rows, int | np.integer) or block_rows < 1:
-        raise ParameterError(f"block_rows={block_rows!r}; a block has at least one row, and a whole number of them")
-    for start in range(0, n, block_rows):
-        stop = min(start + block_rows, n)
-        yield slice(start, stop), kernel.rows(X, Z, start, stop)
+    def blocks(self, kernel: Any, X: Any, Z: Any, block_rows: int | None) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield (rows, block) over K(X, Z), each a new array within the memory budget."""
+        other = whole(X if Z is None else Z)
+        for rows in streamed_rows(X.shape[0], other.shape[0], block_rows):
+            yield rows, kernel.row_block(X[rows], other, rows, Z is None)
+
+    def operator(self, kernel: Any, X: Any, Z: Any = None) -> LinearOperator:
+        """Return products with K(X, Z), whose blocks are multiplied while they are in cache."""
+        X, other = whole(X), whole(X if Z is None else Z)
+        return kernel.row_operator(X, other, slice(0, X.shape[0]), Z is None)
+
+    def predict(self, kernel: Any, X: Any, Z: Any, coefficients: np.ndarray) -> Any:
+        """Return K(X, Z) @ coefficients."""
+        return self.operator(kernel, X, Z) @ coefficients
+
+    def describe(self) -> dict[str, object]:
+        """Return how it works."""
+        return {"threading": "Python threads over nogil Numba code"}

@@ -50,12 +50,12 @@ class ThreadBuffers:
         return self._local.array
 
 
-def run_tasks(task: Callable[[int], None], count: int) -> None:
-    """Call ``task(0) … task(count - 1)``, each once, on the available threads.
+def run_tasks(task: Callable[[int], None], count: int, together: int | None = None) -> None:
+    """Call ``task(0) … task(count - 1)``, each once, on the available threads, at most so many ``together``.
 
     The first exception stops the handing out of tasks and is raised here; so is KeyboardInterrupt.
     """
-    workers = min(thread_count(), count)
+    workers = min(thread_count(), count if together is None else min(count, together))
     if workers <= 1:
         for number in range(count):
             task(number)

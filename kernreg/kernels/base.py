@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kernreg.common.display import html_table
-from kernreg.config import get_config
+from kernreg.engine import Handle, whole
 from kernreg.engine.arrays import check_out, result_dtype
-from kernreg.engine.local import row_blocks
+from kernreg.engine.dispatch import LOCAL, configured_engine, current_engine, placed, placed_once
 from kernreg.engine.products import mirrored_columns
 from kernreg.errors import ParameterError
-from kernreg.factory import make_engine
 from kernreg.kernels.domains import value_key, value_repr
 from kernreg.kernels.row_block_operator import RowBlockOperator
 from kernreg.kernels.samples import overlaps, same_samples
@@ -133,12 +133,21 @@ class Kernel:
             other = X if Z is None else Z
             check_out(out, (X.shape[0], other.shape[0]), result_dtype(X, other))
             if overlaps(out, X) or overlaps(out, other):
-                out[...] = self._evaluate(X, Z, None, None)  # what is read must not be overwritten meanwhile
+                out[...] = self._matrix(X, Z, None)  # what is read must not be overwritten meanwhile
                 return out
         store = current_store()
         if store is not None and out is None:
-            return store.matrix(self, X, Z, lambda: self._evaluate(X, Z, None, None))
-        return self._evaluate(X, Z, out, None)
+            return store.matrix(self, X, Z, lambda: self._matrix(X, Z, None))
+        return self._matrix(X, Z, out)
+
+    def _matrix(self, X: Any, Z: Any, out: np.ndarray | None = None) -> np.ndarray:
+        """Return K(X, Z) of checked samples by the configured engine; `_evaluate` is what one machine does."""
+        engine = configured_engine()
+        if engine is None and not _elsewhere(X, Z):
+            return self._evaluate(X, Z, out, None)
+        engine = engine or LOCAL
+        with placed_once():
+            return engine.matrix(self._ship(X, Z), *both_placed(engine, X, Z), out)
 
     def diagonal(self, X: Any) -> np.ndarray:
         """Return the vector of k(x_i, x_i), the diagonal of ``k(X)``, without the matrix.
@@ -151,6 +160,9 @@ class Kernel:
         >>> linear().diagonal([[1.0, 2.0], [3.0, 0.0]]).tolist()
         [5.0, 9.0]
         """
+        if isinstance(X, Handle):
+            rows = DiagonalRows(self._anchored(whole(X), None) if self.takes_reference else self)
+            return current_engine().map_rows(rows, X, X[:1], only_column)
         return self._diagonal(self._samples(X, "X"))
 
     def rows(self, X: Any, Z: Any, start: int, stop: int) -> np.ndarray:
@@ -162,18 +174,92 @@ class Kernel:
     def blocks(self, X: Any, Z: Any = None, *, block_rows: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield (rows, block) over K(X, Z), each block within the memory budget."""
         X, Z = self.check_sample_pair(X, Z)
-        return row_blocks(self._anchored(X, Z), X, Z, block_rows)
+        return current_engine().blocks(self._ship(X, Z), X, Z, block_rows)
 
     def map_rows(
-        self, X: Any, Z: Any, function: Callable[[slice, np.ndarray], Any], combine: str = "concatenate"
+        self, X: Any, Z: Any, function: Callable[..., Any], combine: str = "concatenate", *, args: Any = ()
     ) -> Any:
-        """Return ``function(rows, block)`` over the row blocks of K(X, Z), combined, by the configured engine."""
+        """Return ``function(rows, block, *args)`` over the row blocks of K(X, Z), combined, by the configured engine.
+
+        Parameters
+        ----------
+        X, Z : samples or handles
+            ``Z=None`` stands for X.
+        function : callable
+            Gets the slice of rows, the block of K and `args`; must not keep the block. Threads and other processes call
+            it: it is best a function of a module, and what it needs is in `args`.
+        combine : {"concatenate", "add"}
+            Results are joined along the first axis, or added up in a fixed tree: always to the same bits.
+        args : tuple
+            Arguments in `kernreg.engine.ByRow` have a row for each row of X, and are cut to those of the block.
+
+        >>> import numpy as np
+        >>> from kernreg.kernels.builtin import linear
+        >>> def largest(rows, block):
+        ...     return block.max(axis=1)
+        >>> linear().map_rows([[1.0], [2.0]], [[3.0], [4.0]], largest).tolist()
+        [4.0, 8.0]
+        """
         X, Z = self.check_sample_pair(X, Z)
-        return make_engine(get_config().engine).map_rows(self._anchored(X, Z), X, Z, function, combine)
+        engine = configured_engine()
+        if engine is None:
+            return LOCAL.map_rows(self._ship(X, Z), X, Z, function, combine, args=args)
+        with placed_once():
+            return engine.map_rows(self._ship(X, Z), *both_placed(engine, X, Z), function, combine, args=args)
 
     def operator(self, X: Any, Z: Any = None) -> LinearOperator:
         """Return K(X, Z) as a scipy LinearOperator that never holds K."""
-        return self._operator(*self.check_sample_pair(X, Z))
+        X, Z = self.check_sample_pair(X, Z)
+        if _elsewhere(X, Z):
+            return current_engine().operator(self._ship(X, Z), X, Z)
+        with placed_once():
+            return self._operator(X, Z)
+
+    def product(self, X: Any, Z: Any, V: np.ndarray) -> np.ndarray:
+        """Return K(X, Z) @ V, once and without K: a prediction for each row of X.
+
+        >>> from kernreg.kernels.builtin import linear
+        >>> linear().product([[1.0], [2.0]], [[3.0], [4.0]], [1.0, 1.0]).tolist()
+        [7.0, 14.0]
+        """
+        X, Z = self.check_sample_pair(X, Z)
+        V = np.asarray(V)
+        engine = configured_engine()
+        if engine is None or (self._has_factors and not isinstance(X, Handle)):
+            return self.operator(X, Z) @ V
+        with placed_once():
+            return engine.predict(self._ship(X, Z), *both_placed(engine, X, Z), V)
+
+    @property
+    def _has_factors(self) -> bool:
+        """Whether products are made of products with other kernels, whose common factors are computed once."""
+        return False
+
+    # What engines call: X are some rows of the samples, `rows` where they stand among all, Z are all second samples.
+
+    def row_block(self, X: Any, Z: Any, rows: slice, square: bool) -> np.ndarray:
+        """Return rows of the kernel matrix of checked samples; with `square` Z are all samples of which X are some."""
+        if square and X.shape[0] == Z.shape[0]:
+            return self._evaluate(X, None, None, None)
+        return self._evaluate(X, Z, None, rows.start if square else None)
+
+    def row_operator(self, X: Any, Z: Any, rows: slice, square: bool) -> LinearOperator:
+        """Return products with rows of the kernel matrix, as `row_block`."""
+        return self._operator(X, None if square and X.shape[0] == Z.shape[0] else Z)
+
+    def for_engine(self, X: Any, Z: Any = None) -> Any:
+        """Return what engines run for K(X, Z), a `kernreg.engine.RowKernel`: picklable, with all that it needs."""
+        return self._ship(*self.check_sample_pair(X, Z))
+
+    def _ship(self, X: Any, Z: Any) -> Any:
+        """Return what an engine runs for K(X, Z) of checked samples; a reference set elsewhere is brought here."""
+        if self.takes_reference:
+            X, Z = (whole(X), None) if Z is None else (X, whole(Z))
+        return self._shipped(X, Z)
+
+    def _shipped(self, X: Any, Z: Any) -> Any:
+        """Return what engines run of this kernel: with its reference set, and with what is known of the rows of X."""
+        return self._anchored(X, Z)
 
     def anchored(self, X: Any, Z: Any = None) -> Kernel:
         """Return the kernel with the reference set that k(X, Z) takes, so that parts of K(X, Z) may be evaluated."""
@@ -201,12 +287,17 @@ class Kernel:
 
     def check_sample_pair(self, X: Any, Z: Any = None) -> tuple[Any, Any]:
         """Return both sample sets as `check_samples` does, Z None where it is X: k(X, X) is k(X)."""
-        X = self._samples(X, "X")
-        Z = None if Z is None else self._samples(Z, "Z")
+        X = X if isinstance(X, Handle) else self._samples(X, "X")  # handles have been checked
+        Z = Z if Z is None or isinstance(Z, Handle) else self._samples(Z, "Z")
         return X, None if Z is None or same_samples(X, Z) else Z
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
-        return RowBlockOperator(self._anchored(X, Z), X, Z)
+        return self._engine_operator(X, Z) or RowBlockOperator(self._anchored(X, Z), X, Z)
+
+    def _engine_operator(self, X: Any, Z: Any) -> LinearOperator | None:
+        """Return the operator of the configured engine, None where that is the one of this machine."""
+        engine = configured_engine()
+        return None if engine is None else engine.operator(self._ship(X, Z), *both_placed(engine, X, Z))
 
     # Parameters and identity ------------------------------------------------------------------------------
 
@@ -336,6 +427,40 @@ class Kernel:
 
     def __pow__(self, exponent: Any) -> Kernel:
         return ARITHMETIC["power"](self, exponent)
+
+
+def _elsewhere(X: Any, Z: Any) -> bool:
+    return isinstance(X, Handle) or isinstance(Z, Handle)
+
+
+@dataclass(frozen=True)
+class DiagonalRows:
+    """The diagonal of a kernel matrix as a matrix of one column, for engines to evaluate."""
+
+    kernel: Kernel
+
+    def row_block(self, X: Any, Z: Any, rows: slice, square: bool) -> np.ndarray:
+        """Return k(x, x) of some samples."""
+        return self.kernel._diagonal(X)[:, None]
+
+    def row_operator(self, X: Any, Z: Any, rows: slice, square: bool) -> LinearOperator:
+        """Return products with this one column."""
+        return aslinearoperator(self.row_block(X, Z, rows, square))
+
+
+def only_column(rows: slice, block: np.ndarray) -> np.ndarray:
+    """Return the only column of a block."""
+    return np.ascontiguousarray(block[:, 0])
+
+
+def rebind(unbound: Kernel, learnt: Mapping[str, Any]) -> Kernel:
+    """Return a bound kernel from what it had learnt: what pickles of bound kernels hold."""
+    return unbound.__kernreg_rebind__(learnt)
+
+
+def both_placed(engine: Any, X: Any, Z: Any) -> tuple[Any, Any]:
+    """Return handles of both sample sets."""
+    return placed(engine, X), None if Z is None else placed(engine, Z)
 
 
 def _is_kernel(value: Any) -> bool:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
+from kernreg.engine import whole
 from kernreg.engine.arrays import as_samples, is_sparse
 from kernreg.engine.diagonal import diagonal
+from kernreg.engine.dispatch import configured_engine, placed_once
 from kernreg.engine.matrix import matrix
 from kernreg.engine.operator import KernelOperator
 from kernreg.engine.program import Program
@@ -20,7 +23,7 @@ from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.row_normalisation import row_normalizers
 from kernreg.engine.tiles.statistics import TERMS
 from kernreg.errors import ParameterError
-from kernreg.kernels.base import Kernel, refuse_foreign_estimator
+from kernreg.kernels.base import Kernel, both_placed, only_column, rebind, refuse_foreign_estimator
 from kernreg.kernels.domains import check_learnt, value_key
 from kernreg.kernels.samples import same_samples
 from kernreg.kernels.widths import is_open, resolved
@@ -112,15 +115,25 @@ class FunctionKernel(Kernel):
 
     def _diagonal(self, X: Any) -> np.ndarray:
         program = self._resolved(X).program
-        return diagonal(program, X, normalizers_over(program, X, X) if self.normalize else None)
+        return diagonal(program, X, row_sums(self._resolved(X), X, X) if self.normalize else None)
 
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         reference = X if Z is None else Z
         kernel = self._resolved(reference)
         return BoundKernel(kernel, reference) if self.normalize else kernel
 
+    def _shipped(self, X: Any, Z: Any) -> Any:
+        # Row blocks get all of Z, over which rows are normalised: no copy of it has to travel with the kernel.
+        return self._resolved(X if Z is None else Z)
+
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
-        return KernelOperator(self._resolved(X if Z is None else Z).program, X, Z)
+        kernel, engine = self._resolved(X if Z is None else Z), configured_engine()
+        if engine is None:
+            return KernelOperator(kernel.program, X, Z)
+        if self.normalize:  # once for all products
+            sums = row_sums(kernel, X, X if Z is None else Z)
+            return engine.operator(NormalizedRows(kernel, sums), *both_placed(engine, X, Z))
+        return engine.operator(kernel, *both_placed(engine, X, Z))
 
     def product_cost(self, X: Any, Z: Any = None) -> int:
         """Return about how many kernel values one product with K(X, Z) costs: fewer than all, with sparse samples."""
@@ -143,17 +156,25 @@ class FunctionKernel(Kernel):
         self._require_normalized()
         X, Z = self.check_sample_pair(X, Z)
         Z = X if Z is None else Z
-        return normalizers_over(self._resolved(Z).program, X, Z)
+        return row_sums(self._resolved(Z), X, Z)
 
     def normalized(self, X: Any, Z: Any, normalizers: np.ndarray) -> np.ndarray:
         """Return the matrix of weight(x_i, z_j) / n_i for the normalisers n of `row_normalizers`."""
         self._require_normalized()
-        return matrix(self.program, *self._pair_of(X, Z), None, normalizers)
+        X, Z = self._pair_of(X, Z)
+        engine = configured_engine()
+        if engine is None:
+            return matrix(self.program, X, Z, None, normalizers)
+        return engine.matrix(NormalizedRows(self, normalizers), *both_placed(engine, X, Z))
 
     def normalized_operator(self, X: Any, Z: Any, normalizers: np.ndarray) -> LinearOperator:
         """Return `normalized` as a scipy LinearOperator that never holds the matrix."""
         self._require_normalized()
-        return KernelOperator(self.program, *self._pair_of(X, Z), normalizers)
+        X, Z = self._pair_of(X, Z)
+        engine = configured_engine()
+        if engine is None:
+            return KernelOperator(self.program, X, Z, normalizers)
+        return engine.operator(NormalizedRows(self, normalizers), *both_placed(engine, X, Z))
 
     def _pair_of(self, X: Any, Z: Any) -> tuple[Any, Any]:
         return self._samples(X, "X"), self._samples(Z, "Z")
@@ -211,6 +232,86 @@ class FunctionKernel(Kernel):
             return float(function(np.float64(value), *program.parameters))
 
 
+@dataclass(frozen=True)
+class NormalizedRows:
+    """What engines run of a row-normalised kernel where the normalisers of all rows are known.
+
+    Attributes
+    ----------
+    kernel : FunctionKernel
+    normalizers : ndarray of shape (n,)
+        Of all rows of the matrix.
+    """
+
+    kernel: FunctionKernel
+    normalizers: np.ndarray
+
+    @property
+    def name(self) -> str:
+        """That of the kernel."""
+        return self.kernel.name
+
+    def row_block(self, X: Any, Z: Any, rows: slice, square: bool) -> np.ndarray:
+        """Return rows of the matrix."""
+        return matrix(self.kernel.program, X, Z, None, self.normalizers[rows])
+
+    def row_operator(self, X: Any, Z: Any, rows: slice, square: bool) -> LinearOperator:
+        """Return products with rows of the matrix."""
+        return KernelOperator(self.kernel.program, X, Z, self.normalizers[rows])
+
+
+@dataclass(frozen=True)
+class NormalizedColumns:
+    """What engines run of the transpose of a row-normalised kernel: the normalisers are those of the columns.
+
+    Attributes
+    ----------
+    kernel : FunctionKernel
+    normalizers : ndarray of shape (m,)
+        Of all columns of the matrix.
+    """
+
+    kernel: FunctionKernel
+    normalizers: np.ndarray
+
+    @property
+    def name(self) -> str:
+        """That of the kernel."""
+        return self.kernel.name
+
+    def row_block(self, X: Any, Z: Any, rows: slice, square: bool) -> np.ndarray:
+        """Return rows of the transposed matrix."""
+        return np.ascontiguousarray(matrix(self.kernel.program, Z, X, None, self.normalizers).T)
+
+    def row_operator(self, X: Any, Z: Any, rows: slice, square: bool) -> LinearOperator:
+        """Return products with rows of the transposed matrix."""
+        return KernelOperator(self.kernel.program, Z, X, self.normalizers).T
+
+
+@dataclass(frozen=True)
+class RowSums:
+    """The normalisers of rows as a matrix of one column, for engines to evaluate."""
+
+    kernel: FunctionKernel
+
+    def row_block(self, X: Any, Z: Any, rows: slice, square: bool) -> np.ndarray:
+        """Return the normalisers of some rows over Z."""
+        return normalizers_over(self.kernel.program, X, Z)[:, None]
+
+    def row_operator(self, X: Any, Z: Any, rows: slice, square: bool) -> LinearOperator:
+        """Return products with this one column."""
+        return aslinearoperator(self.row_block(X, Z, rows, square))
+
+
+def row_sums(kernel: FunctionKernel, X: Any, Z: Any) -> np.ndarray:
+    """Return the normalisers of the rows of X over Z, by the configured engine."""
+    engine = configured_engine()
+    if engine is None:
+        return normalizers_over(kernel.program, whole(X), whole(Z))
+    with placed_once():
+        return engine.map_rows(RowSums(kernel), *both_placed(engine, X, None if X is Z else Z), only_column)
+
+
 class BoundKernel(Kernel):
     """A row-normalised kernel with its reference set: k(x, w) = weight(x, w) / Σ over the reference of weight(x, z).
 
@@ -254,8 +355,7 @@ class BoundKernel(Kernel):
     def normalizers(self) -> np.ndarray:
         """The normalisers of the reference's own rows (logarithms, for kernels in log form)."""
         if self._normalizers is None:
-            filler = BlockFiller(self._unbound.program, self._reference, self._reference)
-            object.__setattr__(self, "_normalizers", row_normalizers(filler))
+            object.__setattr__(self, "_normalizers", self._sums(self._reference))
         assert self._normalizers is not None
         return self._normalizers
 
@@ -265,7 +365,13 @@ class BoundKernel(Kernel):
     def _row_normalizers(self, X: Any) -> np.ndarray:
         if same_samples(X, self._reference):
             return self.normalizers
-        return row_normalizers(BlockFiller(self._unbound.program, X, self._reference))
+        return self._sums(X)
+
+    def _sums(self, X: Any) -> np.ndarray:
+        """Return the normalisers of the rows of X over the reference set."""
+        if configured_engine() is None:
+            return row_normalizers(BlockFiller(self._unbound.program, X, self._reference))
+        return row_sums(self._unbound, X, self._reference)
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         Z = X if Z is None else Z
@@ -276,7 +382,16 @@ class BoundKernel(Kernel):
     def _diagonal(self, X: Any) -> np.ndarray:
         return diagonal(self._unbound.program, X, self._row_normalizers(X))
 
+    def _shipped(self, X: Any, Z: Any) -> Any:
+        if same_samples(X if Z is None else Z, self._reference):  # the sums run over Z itself
+            return self._unbound
+        return NormalizedRows(self._unbound, self.normalizers) if same_samples(X, self._reference) else self
+
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
+        engine = configured_engine()
+        if engine is not None:
+            rows = NormalizedRows(self._unbound, self._row_normalizers(X))
+            return engine.operator(rows, *both_placed(engine, X, Z))
         Z = X if Z is None else Z
         if same_samples(Z, self._reference):  # the sums run over Z itself: no second pass is needed
             return KernelOperator(self._unbound.program, X, Z)
@@ -308,7 +423,8 @@ class BoundKernel(Kernel):
         return self._key
 
     def __reduce__(self) -> Any:
-        return BoundKernel, (self._unbound, self._reference)
+        # With what was summed up already: whoever unpickles it need not do so again.
+        return rebind, self.__kernreg_bound__()
 
     def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
         return self._unbound, {"reference": self._reference, "normalizers": self._normalizers}

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import is_sparse
+from kernreg.engine.operator import KernelOperator
 from kernreg.errors import DataError
 from kernreg.kernels.decorator import kernel
 from kernreg.kernels.domains import boolean, choice, graph, matrix
@@ -21,7 +22,10 @@ from kernreg.kernels.row_block_operator import HeldOperator
 
 
 class HeldKernel(FunctionKernel):
-    """A kernel whose matrix is held: products with a sparse one are sparse products."""
+    """A kernel whose matrix is held: products with a sparse one are sparse products.
+
+    Nothing is evaluated, so no engine is asked: the matrix would have to travel.
+    """
 
     __slots__ = ()
 
@@ -30,10 +34,13 @@ class HeldKernel(FunctionKernel):
         check_indices(X, X, held, self.name)
         return np.asarray(held.diagonal(), dtype=np.float64)[X]
 
+    def _matrix(self, X: Any, Z: Any, out: np.ndarray | None = None) -> np.ndarray:
+        return self._evaluate(X, Z, out, None)
+
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         (held,) = self.program.parameters
         if not is_sparse(held):
-            return super()._operator(X, Z)
+            return KernelOperator(self.program, X, Z)
         return HeldOperator(held_rows(X, X if Z is None else Z, held, self.name))
 
 

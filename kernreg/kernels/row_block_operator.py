@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from kernreg.engine import ByRow, RowKernel
 from kernreg.engine.arrays import result_dtype
+from kernreg.engine.dispatch import LOCAL
 
 
 class RealOperator(LinearOperator):
@@ -43,18 +45,26 @@ class RealOperator(LinearOperator):
 
 
 class RowBlockOperator(RealOperator):
-    """Products with K(X, Z), for kernels that can give row blocks and nothing better."""
+    """Products with K(X, Z), for kernels that can give row blocks and nothing better; Z None stands for X."""
 
-    def __init__(self, kernel: Any, X: Any, Z: Any):
+    def __init__(self, kernel: RowKernel, X: Any, Z: Any):
         self._kernel, self._X, self._Z = kernel, X, Z
         other = X if Z is None else Z
         super().__init__(result_dtype(X, other), (X.shape[0], other.shape[0]))
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
-        return self._kernel.map_rows(self._X, self._Z, lambda rows, block: block @ V)
+        return LOCAL.map_rows(self._kernel, self._X, self._Z, _times, args=(V,))
 
     def _rmatmat(self, V: np.ndarray) -> np.ndarray:
-        return self._kernel.map_rows(self._X, self._Z, lambda rows, block: block.T @ V[rows], "add")
+        return LOCAL.map_rows(self._kernel, self._X, self._Z, _transposed_times, "add", args=(ByRow(V),))
+
+
+def _times(rows: slice, block: np.ndarray, V: np.ndarray) -> np.ndarray:
+    return block @ V
+
+
+def _transposed_times(rows: slice, block: np.ndarray, V: np.ndarray) -> np.ndarray:
+    return block.T @ V
 
 
 class HeldOperator(RealOperator):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.engine import Handle
 from kernreg.engine.arrays import is_sparse
 
 
@@ -32,6 +33,8 @@ def same_samples(X: Any, Z: Any) -> bool:
     """Return whether two checked sample sets are the same rows in the same order."""
     if X is Z:
         return True
+    if isinstance(X, Handle) or isinstance(Z, Handle):
+        return False  # as far as one can tell without moving them
     if isinstance(X, SampleParts) and isinstance(Z, SampleParts):
         return len(X.parts) == len(Z.parts) and all(map(same_samples, X.parts, Z.parts))
     if isinstance(X, SampleParts) or isinstance(Z, SampleParts):
@@ -45,6 +48,10 @@ def same_samples(X: Any, Z: Any) -> bool:
 
 def overlaps(out: np.ndarray, X: Any) -> bool:
     """Return whether writing to ``out`` may change the samples."""
+    if isinstance(X, Handle):
+        X = getattr(X, "samples", None)  # where the samples of a handle are in this process
+        if not isinstance(X, np.ndarray):
+            return False
     if isinstance(X, SampleParts):
         return any(overlaps(out, part) for part in X.parts)
     return bool(np.may_share_memory(out, X.data if is_sparse(X) else X))

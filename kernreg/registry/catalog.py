@@ -54,11 +54,12 @@ def isolated() -> Iterator[None]:
     Meant for tests. It holds for the whole process, not for one thread, and leaves ``sys.path`` and
     ``sys.modules`` alone.
 
-    >>> class Cluster:
-    ...     def map_rows(self): ...
+    >>> class Median:
+    ...     def fit(self, views, y): ...
+    ...     def merge(self, views): ...
     >>> with isolated():
-    ...     _ = get_registry("engine").register("cluster", Cluster)
-    >>> "cluster" in get_registry("engine")
+    ...     _ = get_registry("ensembler").register("median", Median)
+    >>> "median" in get_registry("ensembler")
     False
     """
     discovery = last_discovery()

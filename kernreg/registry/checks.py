@@ -12,8 +12,8 @@ from typing import Any
 def problem_with(kind: str, obj: Any) -> str:
     """What keeps the object from being a plugin of that kind; empty if nothing does.
 
-    >>> problem_with("engine", 3)
-    "an engine is a class with map_rows, this is an object of type 'int'"
+    >>> problem_with("ensembler", 3)
+    "an ensembler is a class with fit and merge, this is an object of type 'int'"
     """
     check = _CHECKS.get(kind)
     return check(obj) if check is not None else ""
@@ -44,7 +44,26 @@ def _ensembler(obj: Any) -> str:
 
 
 def _engine(obj: Any) -> str:
-    return _not_a_class_with(obj, "an engine is a class", "map_rows")
+    wanted = "an engine is a class derived from kernreg.engine.Engine,"
+    problem = _not_a_class_with(obj, wanted, *ENGINE_METHODS)
+    for method, (arguments, keywords) in ENGINE_METHODS.items():
+        problem = problem or _callable_with(obj, method, *arguments, keywords=keywords)
+    return problem or _abstract(obj)
+
+
+#: The contract of engines, kernreg.engine.Engine: how its methods are called, by position and by keyword.
+ENGINE_METHODS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "place": (("samples", "check"), ()),
+    "map_rows": (("kernel", "X", "Z", "function", "combine"), ("args",)),
+    "matrix": (("kernel", "X", "Z", "out"), ()),
+    "blocks": (("kernel", "X", "Z", "block_rows"), ()),
+    "operator": (("kernel", "X", "Z"), ()),
+    "reduce": (("kernel", "X", "Z", "function"), ("args",)),
+    "predict": (("kernel", "X", "Z", "coefficients"), ()),
+    "fits": (("nbytes",), ()),
+    "describe": ((), ()),
+    "close": ((), ()),
+}
 
 
 def _command(obj: Any) -> str:
@@ -96,15 +115,20 @@ def _no_varargs(cls: type) -> str:
     return ""
 
 
-def _callable_with(cls: type, method: str, *arguments: str) -> str:
+def _abstract(cls: type) -> str:
+    missing = sorted(getattr(cls, "__abstractmethods__", ()))
+    return f"{_describe(cls)} does not define {_and(missing)}" if missing else ""
+
+
+def _callable_with(cls: type, method: str, *arguments: str, keywords: tuple[str, ...] = ()) -> str:
     signature = _signature(getattr(cls, method))
     # A static or class method has no self to be given.
     bound = isinstance(_definition(cls, method), staticmethod | classmethod)
     try:
         if signature is not None:
-            signature.bind(*(arguments if bound else ("self", *arguments)))
+            signature.bind(*(arguments if bound else ("self", *arguments)), **dict.fromkeys(keywords))
     except TypeError as error:
-        call = f"{method}({', '.join(arguments)})"
+        call = f"{method}({', '.join([*arguments, *(f'{keyword}=…' for keyword in keywords)])})"
         return f"{method}{signature} of {_describe(cls)} cannot be called as {call}: {error}"
     return ""
 

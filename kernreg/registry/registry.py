@@ -47,12 +47,13 @@ class Registry:
     Examples
     --------
     >>> from kernreg.registry import get_registry, isolated
-    >>> class Cluster:
-    ...     def map_rows(self): ...
+    >>> class Median:
+    ...     def fit(self, views, y): ...
+    ...     def merge(self, views): ...
     >>> with isolated():
-    ...     engines = get_registry("engine")
-    ...     _ = engines.register("cluster", Cluster)
-    ...     "cluster" in engines, engines.get("cluster") is Cluster
+    ...     ensemblers = get_registry("ensembler")
+    ...     _ = ensemblers.register("median", Median)
+    ...     "median" in ensemblers, ensemblers.get("median") is Median
     (True, True)
     """
 

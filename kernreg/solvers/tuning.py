@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 
 from kernreg.common.display import Display
 from kernreg.common.progress import progress
-from kernreg.config import memory_budget
+from kernreg.engine.dispatch import current_engine
 from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
 from kernreg.errors import AsymmetryError, GridEndWarning, KernregError, KernregWarning, ParameterError
 from kernreg.factory import make_kernel, make_solver
@@ -325,7 +325,7 @@ def _run(attempt: Callable[[int], None], count: int, solver: Any, y: Any) -> Non
     """
     m = 0 if y is None else len(y)  # without y, fit says what is missing
     together = min(thread_count(), count)
-    fits = _MATRICES * together * 8 * m * m <= memory_budget()
+    fits = current_engine().fits(_MATRICES * together * 8 * m * m)
     if together > 1 and m <= _SIDE_BY_SIDE and fits and solver.strategy in ("auto", "exact"):
         np.linalg.eigh(np.eye(2))  # BLAS is loaded before its threads are counted
         with single_threaded_blas():

@@ -1,4 +1,4 @@
-"""The conformance kit: laws that every kernel, solver, ensembler and command keeps, built in or not.
+"""The conformance kit: laws that every kernel, solver, ensembler, engine and command keeps, built in or not.
 
     laws.py             a law, a book of laws, LawViolation
     arrays.py           comparing arrays, showing the entry where they differ
@@ -8,6 +8,7 @@
     estimators.py       laws about parameters, shared by
     solvers.py            the laws of solvers (tried with asymmetric.py) and
     ensemblers.py         the laws of ensemblers
+    engines.py          the laws of engines
     commands.py         the laws of commands
     imports.py          what a plugin imports of kernreg that is not public
     kit.py              the functions below
@@ -31,10 +32,12 @@ from __future__ import annotations
 from kernreg.testing.imports import private_imports
 from kernreg.testing.kit import (
     check_command,
+    check_engine,
     check_ensembler,
     check_kernel,
     check_solver,
     command_checks,
+    engine_checks,
     ensembler_checks,
     kernel_checks,
     parametrize_with_checks,
@@ -48,10 +51,12 @@ __all__ = [
     "LawViolation",
     "Verdict",
     "check_command",
+    "check_engine",
     "check_ensembler",
     "check_kernel",
     "check_solver",
     "command_checks",
+    "engine_checks",
     "ensembler_checks",
     "kernel_checks",
     "parametrize_with_checks",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.testing.commands import COMMAND_LAWS, CommandCase
+from kernreg.testing.engines import ENGINE_LAWS, EngineCase
 from kernreg.testing.ensemblers import ENSEMBLER_LAWS, EnsemblerCase
 from kernreg.testing.kernel_case import KernelCase
 from kernreg.testing.kernel_objects import OBJECT_LAWS
@@ -22,6 +23,7 @@ BOOKS: dict[str, tuple[LawBook, Callable[..., Any]]] = {
     "kernel": (KERNEL_LAWS, KernelCase),
     "solver": (SOLVER_LAWS, SolverCase),
     "ensembler": (ENSEMBLER_LAWS, EnsemblerCase),
+    "engine": (ENGINE_LAWS, EngineCase),
     "command": (COMMAND_LAWS, CommandCase),
 }
 
@@ -32,7 +34,7 @@ ViewProblem = Callable[[np.random.Generator, int, int], tuple[dict[str, np.ndarr
 
 
 def kind_of(obj: Any) -> str:
-    """Tell a kernel, a solver, an ensembler and a command apart by what they can do.
+    """Tell a kernel, a solver, an ensembler, an engine and a command apart by what they can do.
 
     Examples
     --------
@@ -48,11 +50,13 @@ def kind_of(obj: Any) -> str:
         return "ensembler"
     if hasattr(obj, "fit") and hasattr(obj, "get_params"):
         return "solver"
+    if hasattr(obj, "map_rows") and hasattr(obj, "place"):
+        return "engine"
     if hasattr(obj, "make_context") and not isinstance(obj, type):
         return "command"
     raise TypeError(
         f"the kit has no laws for {obj!r}; it accepts kernels and kernel families, solvers (fit, get_params) "
-        "and ensemblers (fit, merge), as classes or objects, and click commands"
+        "and ensemblers (fit, merge), engines (place, map_rows), as classes or objects, and click commands"
     )
 
 
@@ -95,6 +99,11 @@ def solver_checks(solver: Any, *, data: Problem | None = None, seed: int = 0) ->
 def ensembler_checks(ensembler: Any, *, data: ViewProblem | None = None, seed: int = 0) -> Iterator[Check]:
     """Iterate over the checks of an ensembler class or an ensembler; call each to run it."""
     return ENSEMBLER_LAWS.checks(EnsemblerCase(ensembler, data, seed))
+
+
+def engine_checks(engine: Any, *, seed: int = 0) -> Iterator[Check]:
+    """Iterate over the checks of an engine, a class of engines or the spec of one; call each to run it."""
+    return ENGINE_LAWS.checks(EngineCase(engine, seed))
 
 
 def command_checks(command: Any) -> Iterator[Check]:
@@ -177,6 +186,30 @@ def check_ensembler(ensembler: Any, *, data: ViewProblem | None = None, seed: in
         check()
 
 
+def check_engine(engine: Any, *, seed: int = 0) -> None:
+    """Check an engine, a class of engines or the spec of one against every law of engines.
+
+    Parameters
+    ----------
+    engine : class, str or Engine
+        A class is made with its defaults, a spec such as ``"cluster(workers=2)"`` by `kernreg.make_engine`; both are
+        closed in the end. An engine is not closed.
+    seed : int
+        Seed of the random samples.
+
+    Raises
+    ------
+    LawViolation
+        Names the law, the engine and what it gave instead.
+    """
+    case = EngineCase(engine, seed)
+    try:
+        for check in ENGINE_LAWS.checks(case):
+            check()
+    finally:
+        case.close()
+
+
 def check_command(command: Any) -> None:
     """Check a click command, and every command below it, against every law of commands.
 
@@ -207,8 +240,8 @@ def parametrize_with_checks(objects: Iterable[Any]) -> Any:
     Parameters
     ----------
     objects : iterable
-        Kernels, kernel families, kernel specs, solvers, ensemblers and commands, in any mixture. Where an object needs
-        its own samples, give the checks themselves: ``*kernel_checks(k, samples=...)``.
+        Kernels, kernel families, kernel specs, solvers, ensemblers, engines and commands, in any mixture. Where an
+        object needs its own samples, give the checks themselves: ``*kernel_checks(k, samples=...)``.
 
     Returns
     -------

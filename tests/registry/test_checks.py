@@ -3,6 +3,7 @@ from __future__ import annotations
 import click
 import pytest
 
+from kernreg.engine import Engine
 from kernreg.registry.checks import problem_with
 
 
@@ -18,8 +19,25 @@ class Ensembler:
     def merge(self, views): ...
 
 
-class Engine:
-    def map_rows(self, rows): ...
+class MyEngine(Engine):
+    def place(self, samples, check=None): ...
+    def map_rows(self, kernel, X, Z, function, combine="concatenate", *, args=()): ...
+
+
+class WithoutArgs(MyEngine):
+    def map_rows(self, kernel, X, Z, function, combine="concatenate"): ...
+
+
+class WithoutCheck(MyEngine):
+    def place(self, samples): ...
+
+
+class OneMatrix(MyEngine):
+    def matrix(self, kernel, X): ...
+
+
+class WithoutPlace(Engine):
+    def map_rows(self, kernel, X, Z, function, combine="concatenate", *, args=()): ...
 
 
 class Family:
@@ -56,7 +74,7 @@ class NotTrue(Family):
         ("solver", Solver),
         ("ensembler", Ensembler),
         ("ensembler", Static),
-        ("engine", Engine),
+        ("engine", MyEngine),
         ("command", click.Command("name")),
         ("command", click.Group("name")),
         ("another kind", 3),
@@ -79,7 +97,16 @@ def test_right_shapes(kind, obj):
         ("ensembler", Solver, "has no merge"),
         ("ensembler", TooMany, "cannot be called as merge(views)"),
         ("ensembler", None, "type 'NoneType'"),
-        ("engine", Solver, "has no map_rows"),
+        ("engine", Solver, "derived from kernreg.engine.Engine"),
+        ("engine", MyEngine(), "type 'MyEngine'"),
+        (
+            "engine",
+            WithoutArgs,
+            "the class 'WithoutArgs' cannot be called as map_rows(kernel, X, Z, function, combine, args=…)",
+        ),
+        ("engine", WithoutCheck, "the class 'WithoutCheck' cannot be called as place(samples, check)"),
+        ("engine", OneMatrix, "cannot be called as matrix(kernel, X, Z, out)"),
+        ("engine", WithoutPlace, "the class 'WithoutPlace' does not define place"),
         ("command", lambda: None, "@click.command()"),
         ("command", click.Command, "a command is a click.Command, this is the class"),
         ("command", None, "type 'NoneType'"),

@@ -121,11 +121,12 @@ def test_builtins_load_whatever_the_policy(site, monkeypatch):
 def test_runtime_registrations_are_not_blocked(site, monkeypatch):
     monkeypatch.setenv("KERNREG_PLUGINS", "none")
 
-    class Engine:
-        def map_rows(self): ...
+    class Ensembler:
+        def fit(self, views, y): ...
+        def merge(self, views): ...
 
-    get_registry("engine").register("mine", Engine)
-    assert get_registry("engine").get("mine") is Engine
+    get_registry("ensembler").register("mine", Ensembler)
+    assert get_registry("ensembler").get("mine") is Ensembler
 
 
 def test_blocking_a_plugin_that_is_loaded_already(two, monkeypatch):

@@ -59,8 +59,6 @@ def findings(entry: Entry) -> Iterator[Finding]:
         yield finding("loads", "broken", str(error))
         return
     yield finding("loads", "held")
-    if entry.kind == "engine":
-        return  # engines have no further laws in the kit
     from kernreg.testing import verdicts
 
     for verdict in verdicts(obj):

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import check_finite, is_sparse, result_dtype
-from kernreg.engine.local import row_blocks
+from kernreg.engine.dispatch import LOCAL
 from kernreg.errors import DataError
 from kernreg.kernels.base import ARITHMETIC, Kernel
 from kernreg.kernels.combinations.base import (
@@ -25,6 +25,7 @@ from kernreg.kernels.combinations.base import (
     with_form,
 )
 from kernreg.kernels.domains import REQUIRED, Parameter, function, integer, real
+from kernreg.kernels.function import BoundKernel, NormalizedColumns
 from kernreg.kernels.samples import SampleParts
 
 
@@ -47,7 +48,7 @@ class _Elementwise(CombinedKernel):
         if 2 * K.nbytes <= memory_budget() or self_start is not None:
             self._ufunc(K, right._evaluate(x_right, z_right, None, self_start), out=K)
         else:
-            for rows, block in row_blocks(right._anchored(x_right, z_right), x_right, z_right):
+            for rows, block in LOCAL.blocks(right._shipped(x_right, z_right), x_right, z_right, None):
                 self._ufunc(K[rows], block, out=K[rows])
         return K
 
@@ -133,6 +134,10 @@ class Transposed(CombinedKernel):
     __slots__ = ()
 
     @property
+    def _has_factors(self) -> bool:
+        return self.parts[0]._has_factors
+
+    @property
     def T(self) -> Kernel:
         """The kernel itself."""
         return self.parts[0]
@@ -151,6 +156,13 @@ class Transposed(CombinedKernel):
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         inner = self.parts[0]  # K(X, Z) is inner(Z, X)ᵀ, whose reference set is X
         return self._with_parts([inner._anchored(X, None) if Z is None else inner._anchored(Z, X)])
+
+    def _shipped(self, X: Any, Z: Any) -> Any:
+        inner = self.parts[0]._anchored(X, None) if Z is None else self.parts[0]._anchored(Z, X)
+        if not isinstance(inner, BoundKernel):
+            return self._with_parts([inner])
+        # Every block of rows takes the normalisers of all columns: they are summed up once.
+        return NormalizedColumns(inner.unbound, inner._row_normalizers(X if Z is None else Z))
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         inner = self.parts[0]

@@ -9,10 +9,12 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.budget import rows_within
+from kernreg.engine.dispatch import configured_engine
 from kernreg.factory import make_kernel
-from kernreg.kernels.base import Kernel, refuse_foreign_estimator
+from kernreg.kernels.base import Kernel, rebind, refuse_foreign_estimator
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, value_key
 from kernreg.kernels.family import KernelFamily
+from kernreg.kernels.function import BoundKernel
 from kernreg.kernels.samples import SampleParts
 
 kernel_domain = Domain("a kernel: a spec such as 'rbf(sigma=2.0)', a Kernel or a family", make_kernel)
@@ -28,6 +30,10 @@ class CombinedKernel(Kernel):
     def parts(self) -> list[Kernel]:
         """The kernels this one is made of."""
         return [value for value in self._values.values() if isinstance(value, Kernel)]
+
+    @property
+    def _has_factors(self) -> bool:
+        return True
 
     @property
     def symmetric(self) -> bool:
@@ -136,6 +142,12 @@ class BoundCombination(CombinedKernel):
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         return self
 
+    def _shipped(self, X: Any, Z: Any) -> Any:
+        # Values between the reference set and others take the normalisers of the former: they travel along.
+        if configured_engine() is not None and isinstance(self.parts[0], BoundKernel):
+            _ = self.parts[0].normalizers
+        return self
+
     def set_params(self, **params: Any) -> Kernel:
         """Return a new kernel with these parameters changed, with the same reference set."""
         refuse_foreign_estimator(self, params)
@@ -147,7 +159,8 @@ class BoundCombination(CombinedKernel):
         return self._key
 
     def __reduce__(self) -> Any:
-        return type(self), (self._unbound, self._reference)
+        # With all that was learnt: whoever unpickles it need not learn anew.
+        return rebind, self.__kernreg_bound__()
 
     def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
         return self._unbound, {"reference": self._reference, "kernel": self.parts[0]}

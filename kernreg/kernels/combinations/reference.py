@@ -158,7 +158,7 @@ class BoundSpectrum(_Learnt):
     __slots__ = ()
 
     def _learn(self) -> Any:
-        K = self.parts[0]._evaluate(self._reference, None, None, None)
+        K = self.parts[0]._matrix(self._reference, None)
         gap = np.abs(K - K.T).max(initial=0.0)
         if gap > 1e-10 * max(np.abs(K).max(initial=0.0), np.finfo(float).tiny):
             raise AsymmetryError(

@@ -18,6 +18,7 @@ import numpy as np
 from scipy import linalg
 
 from kernreg.common.progress import row_progress
+from kernreg.engine import ByRow
 from kernreg.kernels.base import Kernel
 
 #: Directions of W below this, relative to the largest, are rounding errors. Without definiteness W may be small in
@@ -54,28 +55,11 @@ class Features:
         """Number of features."""
         return self.transform.shape[1]
 
-    def of_block(self, block: np.ndarray) -> np.ndarray:
-        """Return the features of samples whose rows k(x, landmarks) are given."""
-        found = np.asarray(block, dtype=np.float64) @ self.transform
-        found -= self.origin
-        return found
-
-    def of_rows(self, rows: slice) -> np.ndarray:
-        """Return the features of some of the samples."""
-        return self.of_block(self.kernel.rows(self.samples, self.landmarks, rows.start, rows.stop))
-
     def moments(self, Y: np.ndarray, weights: np.ndarray | None) -> Moments:
         """Return centred second moments and products with targets (weighted means zero), in one pass."""
-
-        def accumulate(rows: slice, block: np.ndarray) -> np.ndarray:
-            F = self.of_block(block)
-            G = F if weights is None else weights[rows, None] * F
-            show(len(F))
-            # F.T @ F of one array is a symmetric product to numpy, at half the price.
-            return np.hstack([(F if weights is None else G).T @ F, G.sum(axis=0)[:, None], G.T @ Y[rows]])
-
-        with row_progress(f"features of {self.landmarks.shape[0]} landmarks", len(Y)) as show:
-            total = self.kernel.map_rows(self.samples, self.landmarks, accumulate, "add")
+        args = self.transform, self.origin, ByRow(Y), None if weights is None else ByRow(weights)
+        with row_progress(f"features of {self.landmarks.shape[0]} landmarks", len(Y)):
+            total = self.kernel.map_rows(self.samples, self.landmarks, _moments, "add", args=args)
         q, mass = self.rank, float(len(Y) if weights is None else weights.sum())
         mean = total[:, q] / mass
         gram = total[:, :q] - mass * np.outer(mean, mean)
@@ -90,6 +74,22 @@ class Moments:
     gram: np.ndarray
     targets: np.ndarray
     mass: float
+
+
+def features_of(block: np.ndarray, transform: np.ndarray, origin: np.ndarray) -> np.ndarray:
+    """Return the features of samples whose rows k(x, landmarks) are given."""
+    F = np.asarray(block, dtype=np.float64) @ transform
+    F -= origin
+    return F
+
+
+def _moments(
+    rows: slice, block: np.ndarray, T: np.ndarray, origin: np.ndarray, Y: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray:
+    F = features_of(block, T, origin)
+    G = F if weights is None else weights[:, None] * F
+    # F.T @ F of one array is a symmetric product to numpy, at half the price.
+    return np.hstack([(F if weights is None else G).T @ F, G.sum(axis=0)[:, None], G.T @ Y])
 
 
 def symmetric_features(kernel: Kernel, X: Any, chosen: np.ndarray, definite: bool) -> Features:

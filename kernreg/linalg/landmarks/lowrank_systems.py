@@ -27,16 +27,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kernreg.common.progress import row_progress
 from kernreg.config import memory_budget
+from kernreg.engine import ByRow, RowKernel
 from kernreg.engine.threads import configured_blas
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
-from kernreg.linalg.landmarks.features import Features, Moments, asymmetric_features, symmetric_features
+from kernreg.linalg.landmarks.features import (
+    Features,
+    Moments,
+    asymmetric_features,
+    features_of,
+    symmetric_features,
+)
 from kernreg.linalg.landmarks.selection import choose_landmarks, default_landmarks
 from kernreg.linalg.landmarks.small_systems import LowRankReport, SmallSystem, eigenpairs
 from kernreg.linalg.system_inputs import require_positive, targets_and_weights
@@ -105,9 +112,6 @@ class LowRankProblem:
 
     def _moments(self, features: Features) -> Moments:
         return features.moments(self._Y - self._offset, self._weights)
-
-    def _weight(self, rows: slice, count: int) -> np.ndarray:
-        return np.ones(count) if self._weights is None else self._weights[rows]
 
     @property
     def scale(self) -> float:
@@ -208,16 +212,10 @@ class SymmetricLowRank(LowRankProblem):
         inverses = np.column_stack([1.0 / system.values for system in systems])
         W = vectors.T @ np.hstack(solutions)
         shape = len(systems), self._Y.shape[1]
-
-        def left_out(rows: slice, block: np.ndarray) -> np.ndarray:
-            F = np.asarray(block, dtype=np.float64) @ T - origin
-            h = self._weight(rows, len(F))[:, None] * (1.0 / sums.mass + (F * F) @ inverses)
-            rest = (self._Y[rows] - self._offset)[:, None, :] - (F @ W).reshape(len(F), *shape)
-            show(len(F))
-            return (rest / (1.0 - h)[:, :, None]).reshape(len(F), -1)
-
-        with row_progress(f"leave-one-out, {len(systems)} gamma", len(self._Y)) as show:
-            residuals = features.kernel.map_rows(self._X, features.landmarks, left_out)
+        system = _SymmetricLeftOut(T, origin, 1.0 / sums.mass, inverses, W)
+        args = system, ByRow(self._Y - self._offset), _by_row(self._weights)
+        with row_progress(f"leave-one-out, {len(systems)} gamma", len(self._Y)):
+            residuals = features.kernel.map_rows(self._X, features.landmarks, _left_out_symmetric, args=args)
         return list(residuals.reshape(len(self._Y), *shape).transpose(1, 0, 2))
 
 
@@ -264,26 +262,87 @@ class BlockLowRank(LowRankProblem):
         w_s, w_t = solution[:q], solution[q:]
         rest_s = rest_t = None
         if loo:
-            inverse = 1.0 / system.values
-
-            def left_out(rows: slice, block: np.ndarray) -> np.ndarray:
-                F, G = source.of_block(block) - s.mean, target.of_rows(rows) - t.mean
-                weight = self._weight(rows, len(F))
-                first, second = F @ system.vectors[:q], G @ system.vectors[q:]
-                keep_s = 1.0 - weight * (1.0 / s.mass + (first * first) @ inverse)
-                keep_t = 1.0 - weight * (1.0 / t.mass + (second * second) @ inverse)
-                cross = weight * ((first * second) @ inverse)
-                e_s, e_t = Y[rows] - offset - F @ w_s, Y[rows] - offset - G @ w_t
-                scale = (keep_s * keep_t - cross * cross)[:, None]
-                both = [keep_t[:, None] * e_s + cross[:, None] * e_t, keep_s[:, None] * e_t + cross[:, None] * e_s]
-                show(len(F))
-                return np.hstack(both) / scale
-
-            with row_progress("leave-one-out", len(Y)) as show:
-                rest = source.kernel.map_rows(self._X, source.landmarks, left_out)
+            sides = (
+                _Side(source.transform, source.origin + s.mean, system.vectors[:q], w_s),
+                _Side(target.transform, target.origin + t.mean, system.vectors[q:], w_t),
+            )
+            target_kernel = target.kernel.for_engine(target.samples, target.landmarks)
+            both = _BlockLeftOut(*sides, target_kernel, target.landmarks, 1.0 / s.mass, 1.0 / system.values)
+            args = both, ByRow(target.samples), ByRow(Y - offset), _by_row(self._weights)
+            with row_progress("leave-one-out", len(Y)):
+                rest = source.kernel.map_rows(source.samples, source.landmarks, _left_out_of_both, args=args)
             rest_s, rest_t = rest[:, :columns], rest[:, columns:]
         views = _view(source, s, w_s, offset, rest_s), _view(target, t, w_t, offset, rest_t)
         return views, system.report("block", len(Y), residual, len(self.indices), q)
+
+
+def _by_row(values: np.ndarray | None) -> ByRow | None:
+    return None if values is None else ByRow(values)
+
+
+class _SymmetricLeftOut(NamedTuple):
+    """What leave-one-out residuals of LS-SVM take, in the coordinates of eigenvectors; a column for each γ."""
+
+    transform: np.ndarray
+    origin: np.ndarray
+    share: float
+    inverses: np.ndarray
+    solutions: np.ndarray
+
+
+def _left_out_symmetric(
+    rows: slice, block: np.ndarray, system: _SymmetricLeftOut, Y: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray:
+    """Return leave-one-out residuals of some samples, for every γ: e / (1 - h)."""
+    F = features_of(block, system.transform, system.origin)
+    h = system.share + (F * F) @ system.inverses
+    if weights is not None:
+        h *= weights[:, None]
+    rest = Y[:, None, :] - (F @ system.solutions).reshape(len(F), -1, Y.shape[1])
+    return (rest / (1.0 - h)[:, :, None]).reshape(len(F), -1)
+
+
+class _Side(NamedTuple):
+    """One side of AsK-LS: how its centred features are made, its part of the eigenvectors, and its solution."""
+
+    transform: np.ndarray
+    origin: np.ndarray
+    vectors: np.ndarray
+    solution: np.ndarray
+
+
+class _BlockLeftOut(NamedTuple):
+    """What leave-one-out residuals of AsK-LS take; the kernel and the landmarks are those of the target side."""
+
+    source: _Side
+    target: _Side
+    kernel: RowKernel
+    landmarks: Any
+    share: float
+    inverse: np.ndarray
+
+
+def _left_out_of_both(
+    rows: slice,
+    block: np.ndarray,
+    system: _BlockLeftOut,
+    samples: Any,
+    Y: np.ndarray,
+    weights: np.ndarray | None,
+) -> np.ndarray:
+    """Return leave-one-out residuals of some samples in both views, by systems of two unknowns."""
+    source, target, kernel, landmarks, share, inverse = system
+    F = features_of(block, source.transform, source.origin)
+    G = features_of(kernel.row_block(samples, landmarks, rows, False), target.transform, target.origin)
+    weight = np.ones(len(F)) if weights is None else weights
+    first, second = F @ source.vectors, G @ target.vectors
+    keep_s = 1.0 - weight * (share + (first * first) @ inverse)
+    keep_t = 1.0 - weight * (share + (second * second) @ inverse)
+    cross = weight * ((first * second) @ inverse)
+    e_s, e_t = Y - F @ source.solution, Y - G @ target.solution
+    scale = (keep_s * keep_t - cross * cross)[:, None]
+    both = [keep_t[:, None] * e_s + cross[:, None] * e_t, keep_s[:, None] * e_t + cross[:, None] * e_s]
+    return np.hstack(both) / scale
 
 
 def _view(

@@ -120,19 +120,24 @@ class EstimatedRows(ExactRows):
         both = np.column_stack([V, self.weights])
         plain = float(self.weights.mean())
         X = self.kernel.check_samples(X, "X")
-
-        def ratio(found: np.ndarray) -> np.ndarray:
-            sums = found[:, -1]
-            return found[:, :-1] / np.where(sums > _SMALLEST_SHARE * plain, sums, plain)[:, None]
-
         parts = []
         for rows in chunks(X):
             operator = self.kernel.operator(X[rows], self.column_samples) if is_sparse(X) else None
             if getattr(operator, "form", "blocks") == "separable":
-                parts.append(ratio(operator @ both))
+                parts.append(_ratio(operator @ both, plain))
             else:  # blocks, whose rows are normalised while they are at hand
-                parts.append(self.kernel.map_rows(X[rows], self.column_samples, lambda _, block: ratio(block @ both)))
+                parts.append(self.kernel.map_rows(X[rows], self.column_samples, _ratios, args=(both, plain)))
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+def _ratios(rows: slice, block: np.ndarray, both: np.ndarray, plain: float) -> np.ndarray:
+    return _ratio(block @ both, plain)
+
+
+def _ratio(products: np.ndarray, plain: float) -> np.ndarray:
+    """Return products with V divided by the estimated sums, which are the last column."""
+    sums = products[:, -1]
+    return products[:, :-1] / np.where(sums > _SMALLEST_SHARE * plain, sums, plain)[:, None]
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ import numpy as np
 from scipy import linalg
 
 from kernreg.config import memory_budget
+from kernreg.engine import ByRow
 from kernreg.engine.threads import configured_blas
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
@@ -246,26 +247,34 @@ def _leverage(kernel: Kernel, X: Any, Z: Any | None, pilots: int, rng: np.random
     if not kept.any():
         return np.ones(X.shape[0])
     T, signs = vectors[:, kept] / np.sqrt(np.abs(values[kept])), np.sign(values[kept])
-
-    def gram(rows: slice, block: np.ndarray) -> np.ndarray:
-        features = block @ T
-        return features.T @ features
-
-    eigenvalues, rotation = linalg.eigh(kernel.map_rows(X, landmarks, gram, "add"))
+    eigenvalues, rotation = linalg.eigh(kernel.map_rows(X, landmarks, _gram, "add", args=(T,)))
     eigenvalues = np.maximum(eigenvalues, 0.0)
     ridge = max(float(np.median(eigenvalues)), 1e-12 * float(eigenvalues.max()))
     H = rotation / np.sqrt(eigenvalues + ridge)
-    own = kernel.diagonal(X) if symmetric else np.zeros(0)
+    own = ByRow(kernel.diagonal(X)) if symmetric else None
+    return kernel.map_rows(X, landmarks, _scores, args=(T, H, signs, ridge, own))
 
-    def score(rows: slice, block: np.ndarray) -> np.ndarray:
-        features = block @ T
-        scores = ((features @ H) ** 2).sum(axis=1)
-        if symmetric:
-            missed = own[rows] - (features * features) @ signs
-            scores = scores + np.abs(missed) / ridge
-        return np.minimum(scores, 1.0)
 
-    return kernel.map_rows(X, landmarks, score)
+def _gram(rows: slice, block: np.ndarray, T: np.ndarray) -> np.ndarray:
+    features = block @ T
+    return features.T @ features
+
+
+def _scores(
+    rows: slice,
+    block: np.ndarray,
+    T: np.ndarray,
+    H: np.ndarray,
+    signs: np.ndarray,
+    ridge: float,
+    own: np.ndarray | None,
+) -> np.ndarray:
+    """Return leverage scores of some samples; `own` is k(x, x), of which a part may be missed."""
+    features = block @ T
+    scores = ((features @ H) ** 2).sum(axis=1)
+    if own is not None:
+        scores = scores + np.abs(own - (features * features) @ signs) / ridge
+    return np.minimum(scores, 1.0)
 
 
 def _ridge_scores(B: np.ndarray, rank: int) -> np.ndarray:

@@ -15,8 +15,8 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
 from kernreg.common.progress import residual_progress
-from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
+from kernreg.engine.dispatch import current_engine
 from kernreg.engine.threads import configured_blas, single_threaded_blas
 from kernreg.errors import DataError
 from kernreg.factory import make_kernel
@@ -148,7 +148,7 @@ def _operator(kernel: Kernel, X: Any, Z: Any, svd_solver: str) -> tuple[LinearOp
         if _form(operator) in _CHEAP:
             return operator, "products cost what the data store"
     n, m = (side.shape[0] if hasattr(side, "shape") else len(side) for side in (X, Z))
-    if _MATRICES * 8 * n * m > memory_budget():
+    if not current_engine().fits(_MATRICES * 8 * n * m):
         return kernel.operator(X, Z), "the matrix is beyond the memory budget"
     return None, ""
 

@@ -32,7 +32,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from kernreg.common.progress import residual_progress
-from kernreg.config import memory_budget
+from kernreg.engine.dispatch import current_engine
 from kernreg.errors import DataError, ParameterError
 from kernreg.linalg.spectra.basis import peak_signs
 from kernreg.linalg.spectra.partial import ORDERS, Hints
@@ -232,7 +232,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
                 if getattr(operator, "form", "") in ("separable", "held"):  # products cost what is stored, not m²
                     require_symmetric_on_some(kernel, X, who="KernelPCA", instead="ksvd")
                     return "operator", operator, "products with sparse data"
-            if 8 * m * m > memory_budget() // 2:
+            if not current_engine().fits(2 * 8 * m * m):
                 solver, note = "operator", "the kernel matrix would not fit in half of the memory budget"
         if solver == "operator":
             require_symmetric_on_some(kernel, X, who="KernelPCA", instead="ksvd")
@@ -294,7 +294,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         """
         check_fitted(self)
         X = check_samples(self, X, self.kernel_, reset=False)
-        scores = self.kernel_.operator(X, self.X_fit_) @ self.dual_coef_ + self.intercept_
+        scores = self.kernel_.product(X, self.X_fit_, self.dual_coef_) + self.intercept_
         return scores.astype(self.dual_coef_.dtype, copy=False)
 
     def inverse_transform(self, T: Any) -> np.ndarray:

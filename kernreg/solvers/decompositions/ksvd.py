@@ -220,7 +220,7 @@ class KernelSVD(TwoSided):
         """
         check_is_fitted(self)
         samples = self.compatibility_.left_samples(check_samples(self, X, self.kernel_, reset=False))
-        scores = self.kernel_.operator(samples, self.Z_fit_) @ self.right_vectors_ - self._left_offset
+        scores = self.kernel_.product(samples, self.Z_fit_, self.right_vectors_) - self._left_offset
         return scores.astype(self.left_scores_.dtype, copy=False)
 
     def transform_right(self, Z: Any) -> np.ndarray:
@@ -234,5 +234,5 @@ class KernelSVD(TwoSided):
         """
         check_is_fitted(self)
         samples = self.compatibility_.right_samples(self._right_side(Z))
-        scores = self.kernel_.operator(self.X_fit_, samples).T @ self.left_vectors_ - self._right_offset
+        scores = self.kernel_.T.product(samples, self.X_fit_, self.left_vectors_) - self._right_offset
         return scores.astype(self.right_scores_.dtype, copy=False)

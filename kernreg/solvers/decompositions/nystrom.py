@@ -25,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kernreg.common.progress import progress
+from kernreg.engine.dispatch import placed_once
 from kernreg.errors import ParameterError
 from kernreg.kernels import Kernel
 from kernreg.linalg.landmarks.approximation import Approximation
@@ -182,7 +183,7 @@ class AsymmetricNystroem(TwoSided):
             svd_method=self.svd_solver,
             seed=int(generator(self.random_state).integers(2**62)),
         )
-        with progress("landmarks", max(matrix.shape)) as report:
+        with placed_once(), progress("landmarks", max(matrix.shape)) as report:
             triplets = nystrom_triplets(matrix, r, sizes, settings, callback=lambda count, eta: report(count))
         self._keep(triplets, matrix, kernel_dtype(matrix.X, matrix.Z))
         return self

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.engine.dispatch import placed_once
 from kernreg.linalg import BlockSpectrum, SolveReport, solve_block_or_spectrum
 from kernreg.solvers.dual.documentation import documented
 from kernreg.solvers.dual.exact import CentredSystem, ExactSystem, Path
@@ -291,7 +292,8 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
             Multiplies γ sample by sample, in both spaces. An integer weight is the same as repeating the sample, zero
             the same as leaving it out (for a row-normalised kernel: with the normalisers held fixed).
         """
-        self._fit(X, y, sample_weight)
+        with placed_once():
+            self._fit(X, y, sample_weight)
         return self
 
     def _gives_probabilities(self) -> bool:
@@ -358,5 +360,6 @@ class AsKLSRegressor(_AsKLS, DualRegressor):
         sample_weight : array-like of shape (m,), optional
             Multiplies γ sample by sample, in both spaces.
         """
-        self._fit(X, y, sample_weight)
+        with placed_once():
+            self._fit(X, y, sample_weight)
         return self

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
+from kernreg.engine.dispatch import placed_once
 from kernreg.errors import ParameterError
 from kernreg.linalg import SolveReport, SymmetricSpectrum, solve_symmetric
 from kernreg.linalg.exact.symmetric_solve import left_out_by_inverse
@@ -224,7 +225,8 @@ class LSSVC(_LSSVM, DualClassifier):
             An integer weight is the same as repeating the sample, zero the same as leaving it out.
         """
         check_choice("multi_class", self.multi_class, ("one-vs-rest", "one-vs-one"))
-        self._fit(X, y, sample_weight)
+        with placed_once():
+            self._fit(X, y, sample_weight)
         return self
 
     def _encode(self, y: np.ndarray) -> ClassTargets | LabelTargets:
@@ -291,5 +293,6 @@ class LSSVR(_LSSVM, DualRegressor):
         sample_weight : array-like of shape (m,), optional
             An integer weight is the same as repeating the sample, zero the same as leaving it out.
         """
-        self._fit(X, y, sample_weight)
+        with placed_once():
+            self._fit(X, y, sample_weight)
         return self

@@ -236,9 +236,9 @@ class DualMachine(KernelParameters):
         views = {}
         for name, coefficients, intercept in zip(self.views, self._coefficients, self._intercepts, strict=True):
             if name == "target":  # Σ_i a_i k(x_i, x)
-                values = self.kernel_.operator(source, new_target).T @ coefficients
+                values = self.kernel_.T.product(new_target, source, coefficients)
             else:  # Σ_i c_i k(x, x_i)
-                values = self.kernel_.operator(new_source, target) @ coefficients
+                values = self.kernel_.product(new_source, target, coefficients)
             views[name] = self._targets.shaped((values + intercept).astype(coefficients.dtype, copy=False))
         return views
 

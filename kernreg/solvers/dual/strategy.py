@@ -18,6 +18,7 @@ import numpy as np
 
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
+from kernreg.engine.dispatch import current_engine
 from kernreg.errors import ParameterError
 from kernreg.solvers.dual.gamma import check_gamma
 from kernreg.solvers.parameters import check_choice
@@ -106,7 +107,7 @@ def pick(strategy: str, m: int, *, leave_one_out: bool, exact_only: str = "") ->
     if strategy != "auto":
         return strategy
     needed = 8 * m * m * (_MATRICES_TO_DECOMPOSE if leave_one_out else _MATRICES_TO_SOLVE)
-    if exact_only or needed <= memory_budget():
+    if exact_only or current_engine().fits(needed):
         return "exact"
     return "lowrank" if leave_one_out or m > _LARGEST_ITERATIVE else "iterative"
 

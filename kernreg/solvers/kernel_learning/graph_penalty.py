@@ -24,9 +24,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
+from kernreg.engine import ByRow
 from kernreg.engine.threads import configured_blas
 from kernreg.errors import DataError
 from kernreg.linalg.exact.centring import induced_norms, mirror
@@ -207,22 +209,23 @@ def feature_products(features: Features, factors: tuple[Any, Any] | None, laplac
         Returns S V for columns V; used where there are no factors.
     """
     T = features.transform
-
-    def rows_of(block: np.ndarray) -> np.ndarray:
-        return np.asarray(block, dtype=np.float64) @ T
-
+    samples, landmarks = features.samples, features.landmarks
     if factors is None:
-        F = features.kernel.map_rows(features.samples, features.landmarks, lambda rows, block: rows_of(block))
+        F = features.kernel.map_rows(samples, landmarks, _plain_features, args=(T,))
         return F.T @ laplacian(F)
     U, C = factors
-
-    def moments(rows: slice, block: np.ndarray) -> np.ndarray:
-        F = rows_of(block)
-        return np.vstack([F.T @ F, U[rows].T @ F])
-
-    both = features.kernel.map_rows(features.samples, features.landmarks, moments, "add")
+    both = features.kernel.map_rows(samples, landmarks, _products, "add", args=(T, ByRow(sp.csr_array(U))))
     gram, along = both[: T.shape[1]], both[T.shape[1] :]
     return gram - along.T @ (C @ along)
+
+
+def _plain_features(rows: slice, block: np.ndarray, T: np.ndarray) -> np.ndarray:
+    return np.asarray(block, dtype=np.float64) @ T
+
+
+def _products(rows: slice, block: np.ndarray, T: np.ndarray, U: Any) -> np.ndarray:
+    F = _plain_features(rows, block, T)
+    return np.vstack([F.T @ F, U.T @ F])
 
 
 def penalty_residual(product: Any, K: np.ndarray, laplacian: Any, gamma: float) -> float:

@@ -25,6 +25,7 @@ from kernreg.common.display import Display
 from kernreg.common.progress import progress
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
+from kernreg.engine.dispatch import current_engine
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.kernels.combinations.learned import corrected, projected
@@ -224,9 +225,10 @@ class SCGLDK(KernelLearner, KernelParameters):
 
     def _pick(self, n: int) -> tuple[str, str]:
         needed, budget = _MATRICES * 8 * n * n, memory_budget()
+        fits = current_engine().fits(needed)
         if self.strategy != "auto":
             return self.strategy, ""
-        if needed <= budget:
+        if fits:
             return "exact", ""
         return "lowrank", f"strategy 'lowrank': {n} samples do not fit the memory budget of {readable(budget)} exactly"
 
