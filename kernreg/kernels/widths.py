@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.common.medians import weighted_median
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.matrix import matrix
 from kernreg.engine.program import Program
@@ -92,7 +93,7 @@ def _typical(word: str, values: np.ndarray, counts: np.ndarray | None) -> float:
         return 0.0
     if word == "scale":
         return float(np.average(values, weights=counts))
-    return float(np.quantile(values, 0.5, method="inverted_cdf", weights=counts))
+    return weighted_median(values, counts)
 
 
 def _values_of_pairs(program: Program, X: Any, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:

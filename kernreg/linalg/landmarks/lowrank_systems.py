@@ -118,8 +118,8 @@ class LowRankProblem:
         """The root mean square of the singular values of the centred low-rank matrix."""
         raise NotImplementedError
 
-    def at(self, gamma: float, *, loo: bool = False) -> Solved:
-        """Solve for one γ; with ``loo`` leave-one-out residuals, too, for a pass over the samples."""
+    def at(self, gamma: float, *, loo: bool = False, some: np.ndarray | None = None) -> Solved:
+        """Solve for one γ; with ``loo`` leave-one-out residuals, too, for a pass over the samples, or some of them."""
         raise NotImplementedError
 
     def path(self, gammas: Sequence[float]) -> Iterator[Solved | None]:
@@ -177,9 +177,9 @@ class SymmetricLowRank(LowRankProblem):
         values, vectors = self._eigenpairs
         return SmallSystem(gram, gamma, shift, (values + 1.0 / gamma, vectors))
 
-    def at(self, gamma: float, *, loo: bool = False) -> Solved:
-        """Solve for one γ; with ``loo`` leave-one-out residuals, too, for a pass over the samples."""
-        return self._at([gamma], loo=loo)[0]
+    def at(self, gamma: float, *, loo: bool = False, some: np.ndarray | None = None) -> Solved:
+        """Solve for one γ; with ``loo`` leave-one-out residuals, too, for a pass over the samples, or some of them."""
+        return self._at([gamma], loo=loo, some=some)[0]
 
     def path(self, gammas: Sequence[float]) -> Iterator[Solved | None]:
         """Yield solutions with leave-one-out residuals for each γ, None at a pole."""
@@ -191,12 +191,12 @@ class SymmetricLowRank(LowRankProblem):
             yield from self._at(gammas[start : start + at_once], loo=True)
 
     @configured_blas()
-    def _at(self, gammas: Sequence[float], *, loo: bool) -> list[Solved]:
+    def _at(self, gammas: Sequence[float], *, loo: bool, some: np.ndarray | None = None) -> list[Solved]:
         """Return the solutions for several γ whose systems share their eigenvectors, or for one."""
         features, sums, size = self._features, self._sums, len(self._Y)
         systems = [self._system(gamma) for gamma in gammas]
         solutions = [system.solve(sums.targets) for system in systems]
-        rest = self._left_out(systems, [w for w, _ in solutions]) if loo else [None] * len(systems)
+        rest = self._left_out(systems, [w for w, _ in solutions], some) if loo else [None] * len(systems)
         return [
             (
                 (_view(features, sums, w, self._offset, left_out),),
@@ -205,7 +205,9 @@ class SymmetricLowRank(LowRankProblem):
             for system, (w, residual), left_out in zip(systems, solutions, rest, strict=True)
         ]
 
-    def _left_out(self, systems: list[SmallSystem], solutions: list[np.ndarray]) -> list[Any]:
+    def _left_out(
+        self, systems: list[SmallSystem], solutions: list[np.ndarray], some: np.ndarray | None = None
+    ) -> list[Any]:
         """Return leave-one-out residuals (m, C) of each system in one pass, in the coordinates of the eigenvectors."""
         features, sums, vectors = self._features, self._sums, systems[0].vectors
         T, origin = features.transform @ vectors, (features.origin + sums.mean) @ vectors
@@ -213,10 +215,11 @@ class SymmetricLowRank(LowRankProblem):
         W = vectors.T @ np.hstack(solutions)
         shape = len(systems), self._Y.shape[1]
         system = _SymmetricLeftOut(T, origin, 1.0 / sums.mass, inverses, W)
-        args = system, ByRow(self._Y - self._offset), _by_row(self._weights)
-        with row_progress(f"leave-one-out, {len(systems)} gamma", len(self._Y)):
-            residuals = features.kernel.map_rows(self._X, features.landmarks, _left_out_symmetric, args=args)
-        return list(residuals.reshape(len(self._Y), *shape).transpose(1, 0, 2))
+        X, Y, weights = _some_of(some, self._X, self._Y - self._offset, self._weights)
+        args = system, ByRow(Y), _by_row(weights)
+        with row_progress(f"leave-one-out, {len(systems)} gamma", len(Y)):
+            residuals = features.kernel.map_rows(X, features.landmarks, _left_out_symmetric, args=args)
+        return list(residuals.reshape(len(Y), *shape).transpose(1, 0, 2))
 
 
 class BlockLowRank(LowRankProblem):
@@ -251,8 +254,8 @@ class BlockLowRank(LowRankProblem):
         return float(np.sqrt(max(0.0, (s.gram * t.gram).sum()) / len(self._Y)))
 
     @configured_blas()
-    def at(self, gamma: float, *, loo: bool = False) -> Solved:
-        """Solve for one γ; with ``loo`` leave-one-out residuals, too, for a pass over the samples."""
+    def at(self, gamma: float, *, loo: bool = False, some: np.ndarray | None = None) -> Solved:
+        """Solve for one γ; with ``loo`` leave-one-out residuals, too, for a pass over the samples, or some of them."""
         require_positive(gamma)
         (s, t), source, target, Y, offset = self._sums, self._source, self._target, self._Y, self._offset
         q, columns = source.rank, self._Y.shape[1]
@@ -268,12 +271,18 @@ class BlockLowRank(LowRankProblem):
             )
             target_kernel = target.kernel.for_engine(target.samples, target.landmarks)
             both = _BlockLeftOut(*sides, target_kernel, target.landmarks, 1.0 / s.mass, 1.0 / system.values)
-            args = both, ByRow(target.samples), ByRow(Y - offset), _by_row(self._weights)
-            with row_progress("leave-one-out", len(Y)):
-                rest = source.kernel.map_rows(source.samples, source.landmarks, _left_out_of_both, args=args)
+            X, Z, E, weights = _some_of(some, source.samples, target.samples, Y - offset, self._weights)
+            args = both, ByRow(Z), ByRow(E), _by_row(weights)
+            with row_progress("leave-one-out", len(E)):
+                rest = source.kernel.map_rows(X, source.landmarks, _left_out_of_both, args=args)
             rest_s, rest_t = rest[:, :columns], rest[:, columns:]
         views = _view(source, s, w_s, offset, rest_s), _view(target, t, w_t, offset, rest_t)
         return views, system.report("block", len(Y), residual, len(self.indices), q)
+
+
+def _some_of(some: np.ndarray | None, *values: Any) -> tuple[Any, ...]:
+    """Return some rows of each array, or all."""
+    return values if some is None else tuple(None if each is None else each[some] for each in values)
 
 
 def _by_row(values: np.ndarray | None) -> ByRow | None:

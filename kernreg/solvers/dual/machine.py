@@ -97,6 +97,10 @@ class DualMachine(KernelParameters):
         """Whether `_merge` was learnt from leave-one-out values."""
         return False
 
+    def _kept_for_probabilities(self, choice: Choice, system: Any) -> tuple[Views, np.ndarray] | None:
+        """Return leave-one-out values of some samples, where probabilities will be asked for and nothing else tells."""
+        return None
+
     # What is kept of a fit ----------------------------------------------------------------------------------
 
     def _store(self, data: TrainingSet, targets: Targets, choice: Choice, system: Any, **more: Any) -> None:
@@ -124,7 +128,7 @@ class DualMachine(KernelParameters):
             "_weights": data.weights,
             "_frequencies": data.frequencies,
             "_calibrations": {},
-            "_some_left_out": None,
+            "_some_left_out": self._kept_for_probabilities(choice, system),
             "_loo": choice.left_out,
             "_unavailable": _why_unavailable(choice),
             **targets.fitted,
@@ -268,6 +272,11 @@ class DualClassifier(ClassifierMixin, DualMachine):
         # Model files of the first form do not say it otherwise than by the parameter.
         pairwise = vars(self).get("_pairwise", getattr(self, "multi_class", None) == "one-vs-one")
         return ClassTargets(self.classes_, pairwise=pairwise)
+
+    def _kept_for_probabilities(self, choice: Choice, system: Any) -> tuple[Views, np.ndarray] | None:
+        if choice.left_out is None and system.landmarks is not None:  # the samples are not kept: now or never
+            return system.some_left_out(choice.gamma)
+        return None
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values: (n,) for two classes, positive for ``classes_[1]``; (n, n_classes) for more.

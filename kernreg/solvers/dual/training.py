@@ -13,6 +13,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
+from kernreg.common.medians import weighted_median
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.solvers.finiteness import not_finite_error
@@ -63,7 +64,7 @@ class TrainingSet:
         if not used.any():
             return 1.0
         counts = None if self.frequencies is None else self.frequencies[rows][used]
-        return float(np.quantile(largest[used], 0.5, method="inverted_cdf", weights=counts))
+        return weighted_median(largest[used], counts)
 
     def kernel_dtype(self) -> np.dtype:
         """Return the type of kernel values, which is that of results."""

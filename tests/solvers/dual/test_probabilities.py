@@ -117,13 +117,34 @@ def test_class_weights_do_not_change_frequencies():
     assert balanced.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.03)
 
 
-def test_where_there_is_no_leave_one_out_there_are_no_probabilities():
+@pytest.mark.parametrize("solver", [LSSVC, AsKLSClassifier])
+def test_every_strategy_gives_probabilities(solver):
     X, y = noisy()
-    model = LSSVC("rbf(sigma=2.0)", strategy="iterative").fit(X, y)
-    with pytest.raises(ParameterError, match=r"no leave-one-out values.*use 'exact'"):
-        model.predict_proba(X)
-    P = LSSVC("rbf(sigma=2.0)", gamma=[1.0], strategy="lowrank", n_landmarks=100).fit(X, y).predict_proba(X)
-    assert log_loss(y, P) < 0.8
+    settings = {"kernel": "rbf(sigma=2.0)", "gamma": 0.5}
+    exact = solver(**settings).fit(X[::2], y[::2])
+    P = exact.predict_proba(X[1::2])
+    for more in ({"strategy": "iterative"}, {"strategy": "lowrank", "n_landmarks": len(X[::2])}):
+        model = solver(**settings, **more).fit(X[::2], y[::2])
+        found = model.predict_proba(X[1::2])
+        np.testing.assert_allclose(found.sum(axis=1), 1.0)
+        assert log_loss(y[1::2], found) < log_loss(y[1::2], P) + 0.02
+        assert np.abs(found - P).max() < (0.1 if more["strategy"] == "iterative" else 1e-6)
+    few = solver(**settings, strategy="lowrank", n_landmarks=40).fit(X[::2], y[::2])
+    assert log_loss(y[1::2], few.predict_proba(X[1::2])) < log_loss(y[1::2], P) + 0.1
+
+
+def test_low_rank_probabilities_come_from_some_samples_left_out(monkeypatch):
+    X, y = noisy()
+    monkeypatch.setattr("kernreg.solvers.dual.matrix_free._SOME", 50)
+    model = LSSVC("rbf(sigma=2.0)", gamma=0.5, strategy="lowrank", n_landmarks=60).fit(X, y)
+    views, rows = model._some_left_out
+    whole = LSSVC("rbf(sigma=2.0)", gamma=[0.5], strategy="lowrank", n_landmarks=60).fit(X, y)
+    assert len(rows) == 50
+    np.testing.assert_allclose(views["decision"], whole.loo_views_["decision"][rows].reshape(50, -1), atol=1e-10)
+
+
+def test_an_unknown_calibration_is_refused():
+    X, y = noisy()
     with pytest.raises(ParameterError, match="calibration='platt' is not accepted"):
         LSSVC(calibration="platt").fit(X, y)
 
