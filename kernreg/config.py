@@ -146,6 +146,11 @@ def config_context(**changes: Unpack[Settings]) -> Iterator[Config]:
         _local.reset(token)
 
 
+def engine_setting() -> Any:
+    """The setting ``engine`` in force, at a fraction of what `get_config` costs: every kernel asks at every call."""
+    return _local.get().get("engine") or _process_config().engine
+
+
 def memory_budget() -> int:
     """The memory one computation may use now, in bytes, by the settings in force."""
     return get_config().memory_budget()

@@ -31,7 +31,9 @@ May import: the layers below it in docs/architecture.md.
 
 from __future__ import annotations
 
+from kernreg.common.progress import advance
 from kernreg.engine.contract import Engine
+from kernreg.engine.local import LocalEngine
 from kernreg.engine.program import Program, Split
 from kernreg.engine.running.chunk import RowKernel, RowTask, run_chunk
 from kernreg.engine.running.derived import on_operator
@@ -44,11 +46,13 @@ __all__ = [
     "Engine",
     "Handle",
     "HeldSamples",
+    "LocalEngine",
     "Program",
     "RowKernel",
     "RowTask",
     "Split",
     "TreeSum",
+    "advance",
     "aligned_chunks",
     "borders",
     "combined",

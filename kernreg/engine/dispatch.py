@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.config import get_config
+from kernreg.config import engine_setting
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.contract import Engine
 from kernreg.engine.local import LocalEngine
@@ -31,13 +31,16 @@ def current_engine() -> Engine:
     >>> type(current_engine()).__name__
     'LocalEngine'
     """
-    return make_engine(get_config().engine)
+    return configured_engine() or LOCAL
 
 
 def configured_engine() -> Engine | None:
-    """Return the engine of the configuration where it is another one than that of this machine, else None."""
-    setting = get_config().engine
-    if setting is LOCAL:
+    """Return the engine of the configuration where it is another one than that of this machine, else None.
+
+    ``"local"`` is always that one: a cheap branch, in every evaluation.
+    """
+    setting = engine_setting()
+    if setting == "local":
         return None
     engine = make_engine(setting)
     return None if type(engine) is LocalEngine else engine

@@ -147,7 +147,7 @@ class Kernel:
             return self._evaluate(X, Z, out, None)
         engine = engine or LOCAL
         with placed_once():
-            return engine.matrix(self._ship(X, Z), *both_placed(engine, X, Z), out)
+            return engine.matrix(self._shipped(X, Z), *both_placed(engine, X, Z), out)
 
     def diagonal(self, X: Any) -> np.ndarray:
         """Return the vector of k(x_i, x_i), the diagonal of ``k(X)``, without the matrix.
@@ -174,7 +174,7 @@ class Kernel:
     def blocks(self, X: Any, Z: Any = None, *, block_rows: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield (rows, block) over K(X, Z), each block within the memory budget."""
         X, Z = self.check_sample_pair(X, Z)
-        return current_engine().blocks(self._ship(X, Z), X, Z, block_rows)
+        return current_engine().blocks(self._shipped(X, Z), X, Z, block_rows)
 
     def map_rows(
         self, X: Any, Z: Any, function: Callable[..., Any], combine: str = "concatenate", *, args: Any = ()
@@ -203,15 +203,15 @@ class Kernel:
         X, Z = self.check_sample_pair(X, Z)
         engine = configured_engine()
         if engine is None:
-            return LOCAL.map_rows(self._ship(X, Z), X, Z, function, combine, args=args)
+            return LOCAL.map_rows(self._shipped(X, Z), X, Z, function, combine, args=args)
         with placed_once():
-            return engine.map_rows(self._ship(X, Z), *both_placed(engine, X, Z), function, combine, args=args)
+            return engine.map_rows(self._shipped(X, Z), *both_placed(engine, X, Z), function, combine, args=args)
 
     def operator(self, X: Any, Z: Any = None) -> LinearOperator:
         """Return K(X, Z) as a scipy LinearOperator that never holds K."""
         X, Z = self.check_sample_pair(X, Z)
         if _elsewhere(X, Z):
-            return current_engine().operator(self._ship(X, Z), X, Z)
+            return current_engine().operator(self._shipped(X, Z), X, Z)
         with placed_once():
             return self._operator(X, Z)
 
@@ -228,7 +228,7 @@ class Kernel:
         if engine is None or (self._has_factors and not isinstance(X, Handle)):
             return self.operator(X, Z) @ V
         with placed_once():
-            return engine.predict(self._ship(X, Z), *both_placed(engine, X, Z), V)
+            return engine.predict(self._shipped(X, Z), *both_placed(engine, X, Z), V)
 
     @property
     def _has_factors(self) -> bool:
@@ -248,14 +248,13 @@ class Kernel:
         return self._operator(X, None if square and X.shape[0] == Z.shape[0] else Z)
 
     def for_engine(self, X: Any, Z: Any = None) -> Any:
-        """Return what engines run for K(X, Z), a `kernreg.engine.RowKernel`: picklable, with all that it needs."""
-        return self._ship(*self.check_sample_pair(X, Z))
+        """Return what engines run for K(X, Z), a `kernreg.engine.RowKernel`: picklable, with all that it needs.
 
-    def _ship(self, X: Any, Z: Any) -> Any:
-        """Return what an engine runs for K(X, Z) of checked samples; a reference set elsewhere is brought here."""
-        if self.takes_reference:
-            X, Z = (whole(X), None) if Z is None else (X, whole(Z))
-        return self._shipped(X, Z)
+        >>> from kernreg.kernels.builtin import rbf
+        >>> rbf(sigma="2*scale").for_engine([[0.0], [2.0]])
+        rbf(sigma=2.0)
+        """
+        return self._shipped(*self.check_sample_pair(X, Z))
 
     def _shipped(self, X: Any, Z: Any) -> Any:
         """Return what engines run of this kernel: with its reference set, and with what is known of the rows of X."""
@@ -297,7 +296,7 @@ class Kernel:
     def _engine_operator(self, X: Any, Z: Any) -> LinearOperator | None:
         """Return the operator of the configured engine, None where that is the one of this machine."""
         engine = configured_engine()
-        return None if engine is None else engine.operator(self._ship(X, Z), *both_placed(engine, X, Z))
+        return None if engine is None else engine.operator(self._shipped(X, Z), *both_placed(engine, X, Z))
 
     # Parameters and identity ------------------------------------------------------------------------------
 

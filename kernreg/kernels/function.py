@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
@@ -74,7 +74,7 @@ class FunctionKernel(Kernel):
         names = self._open_widths()
         if not names:
             return self
-        family: Any = self._family
+        X, family = whole(X), cast(Any, self._family)
         term = family.declared.of if family.of == "term" else None
         numbers = {
             name: resolved(self._values[name], family.of, term, X, weights, name=self.name) for name in names
@@ -118,7 +118,9 @@ class FunctionKernel(Kernel):
         return diagonal(program, X, row_sums(self._resolved(X), X, X) if self.normalize else None)
 
     def _anchored(self, X: Any, Z: Any) -> Kernel:
-        reference = X if Z is None else Z
+        if not self.takes_reference:
+            return self
+        reference = whole(X if Z is None else Z)
         kernel = self._resolved(reference)
         return BoundKernel(kernel, reference) if self.normalize else kernel
 
@@ -370,7 +372,7 @@ class BoundKernel(Kernel):
     def _sums(self, X: Any) -> np.ndarray:
         """Return the normalisers of the rows of X over the reference set."""
         if configured_engine() is None:
-            return row_normalizers(BlockFiller(self._unbound.program, X, self._reference))
+            return row_normalizers(BlockFiller(self._unbound.program, whole(X), self._reference))
         return row_sums(self._unbound, X, self._reference)
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:

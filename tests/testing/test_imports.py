@@ -30,7 +30,7 @@ def test_public(tmp_path, line):
 @pytest.mark.parametrize(
     ("line", "name"),
     [
-        ("import kernreg.engine", "kernreg.engine"),
+        ("import kernreg.engine.local", "kernreg.engine.local"),
         ("from kernreg import factory", "kernreg.factory"),
         ("from kernreg.factory import make_kernel", "kernreg.factory.make_kernel"),
         ("from kernreg.solvers.tuning import tune", "kernreg.solvers.tuning.tune"),

@@ -132,7 +132,7 @@ def look_at_settings() -> tuple[dict[str, str], list[str]]:
     settings = {
         "memory budget": f"{config.memory_budget() / 2**30:.2f} GiB",
         "threads": "all usable cores" if config.threads is None else str(config.threads),
-        "engine": config.engine,
+        "engine": config.engine if isinstance(config.engine, str) else type(config.engine).__name__,
         "cache directory": f"{cache} ({'writable' if writable else 'not writable'})",
     }
     if writable:

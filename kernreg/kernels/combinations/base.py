@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from kernreg.engine import Handle, whole
 from kernreg.engine.budget import rows_within
 from kernreg.engine.dispatch import configured_engine
 from kernreg.factory import make_kernel
@@ -63,6 +64,8 @@ class CombinedKernel(Kernel):
 
     def _seen_by_parts(self, X: Any) -> tuple[Any, ...]:
         """Return the samples as each part sees them."""
+        if isinstance(X, Handle) and X.shape[1] < 0:  # of such parts: they are told apart here
+            X = whole(X)
         several = len(self.parts) > 1 and isinstance(X, SampleParts)
         return X.parts if several else (X,) * len(self.parts)
 
@@ -106,7 +109,7 @@ class UnboundKernel(CombinedKernel):
         return self._anchored(X, None)._diagonal(X)
 
     def _anchored(self, X: Any, Z: Any) -> Kernel:
-        return self.bind(X if Z is None else Z)
+        return self.bind(whole(X if Z is None else Z))
 
 
 class BoundCombination(CombinedKernel):

@@ -112,7 +112,9 @@ def test_an_unknown_plugin_cannot_be_checked(run):
 
 def test_a_built_in_kernel_and_engine_can_be_checked(run):
     assert run("check", "rbf").exit_code == 0
-    assert run("check", "local", "--kind", "engine").exit_code == 0
+    result = run("check", "local", "--kind", "engine")
+    assert result.exit_code == 0
+    assert "sums to the bit: held" in result.stdout
 
 
 def test_a_command_can_be_checked(run, install):

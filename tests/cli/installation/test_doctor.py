@@ -3,9 +3,12 @@ from __future__ import annotations
 import json
 import textwrap
 
+import pytest
+
 import kernreg
 from kernreg import config_context
 from kernreg.cli.installation.doctor import examine
+from kernreg.errors import PluginLoadError
 
 RIGHT = '''
     from kernreg import kernel
@@ -32,6 +35,48 @@ def test_without_problems_the_exit_code_is_0(run, monkeypatch):
     ]:
         assert piece in result.stdout
     assert result.stdout.endswith("no plugin has a problem\n")
+
+
+ENGINE = """
+    from kernreg.engine import Engine, HeldSamples, combined
+
+    class Cluster(Engine):
+        def __init__(self, workers=3):
+            self.workers = workers
+
+        def place(self, samples, check=None):
+            return HeldSamples(samples, check)
+
+        def map_rows(self, kernel, X, Z, function, combine="concatenate", *, args=()):
+            raise NotImplementedError
+
+        def describe(self):
+            return {"workers": self.workers}
+"""
+
+
+def test_the_engine_in_force_is_shown(run, install):
+    install("cluster-plugin", ENGINE, engines={"cluster": "Cluster"})
+    with config_context(engine="cluster(workers=5)"):
+        diagnosis = json.loads(run("doctor", "--json").stdout)
+    assert diagnosis["settings"]["engine"] == "cluster(workers=5)"
+    assert diagnosis["engine"]["class"] == "Cluster"
+    assert diagnosis["engine"]["workers"] == "5"
+    with config_context(engine=kernreg.make_engine("cluster")):
+        assert examine().settings["engine"] == "Cluster"
+    with config_context(engine="nowhere"):
+        assert "nowhere" in examine().engine["problem"]
+
+
+def test_an_engine_with_a_wrong_method_is_named(run, install):
+    install("wrong-plugin", ENGINE.replace(", *, args=()", ""), version="0.4", engines={"wrong": "Cluster"})
+    result = run("doctor")
+    assert result.exit_code == 1
+    shown = " ".join(result.stdout.split())
+    assert "engine wrong of wrong-plugin 0.4 is broken" in shown
+    assert "cannot be called as map_rows(kernel, X, Z, function, combine, args=…)" in shown
+    with config_context(engine="wrong"), pytest.raises(PluginLoadError, match=r"wrong-plugin 0.4.*map_rows"):
+        kernreg.make_kernel("rbf")([[1.0]])
 
 
 def test_a_broken_plugin_is_reported_with_reason_and_remedy(run, install):
