@@ -76,9 +76,7 @@ class FunctionKernel(Kernel):
             return self
         X, family = whole(X), cast(Any, self._family)
         term = family.declared.of if family.of == "term" else None
-        numbers = {
-            name: resolved(self._values[name], family.of, term, X, weights, name=self.name) for name in names
-        }
+        numbers = {name: resolved(self._values[name], family.of, term, X, weights, name=self.name) for name in names}
         return FunctionKernel(self._family, {**self._values, **numbers})
 
     def _make_program(self) -> Program:

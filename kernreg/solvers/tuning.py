@@ -68,9 +68,9 @@ def tune(solver: Any, grid: Any = None, X: Any = None, y: Any = None, *, sample_
         Pipeline of scikit-learn or a chain whose last step is one.
     grid : mapping of str to iterable, or list of such, optional
         Values to try for each parameter, as in a grid search: ``{"kernel__sigma": [0.5, 1, 2], "gamma": [1, 10]}``.
-        ``gamma`` may be left out (then the solver's own is used), be ``"loo"``, or hold ``"scale"`` and its multiples. Names are those of the estimator,
-        ``lssvm__kernel__sigma``, or of its last step. By default widths of the kernel, ¼ to 8 times ``"scale"`` (or
-        their value, where they take no words), and γ by ``"loo"``.
+        ``gamma`` may be left out (then the solver's own is used), be ``"loo"``, or hold ``"scale"`` and its multiples.
+        Names are those of the estimator, ``lssvm__kernel__sigma``, or of its last step. By default widths of the
+        kernel, ¼ to 8 times ``"scale"`` (or their value, where they take no words), and γ by ``"loo"``.
     X, y, sample_weight
         As for ``solver.fit``.
 

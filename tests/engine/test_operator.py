@@ -159,7 +159,7 @@ def test_a_third_party_kernel_of_the_inner_product_is_separable(rng):
     [
         ("norms whose exponentials underflow", rbf(sigma=0.02), sparse_table(300, 5000)),
         ("inner products whose exponentials overflow", sne(sigma=0.02), sparse_table(300, 5000)),
-        ("norms of different size", sne(sigma=1.0), sp.vstack([sparse_table(150, 5000), 40.0 * sparse_table(150, 5000, 1)])),
+        ("different norms", sne(sigma=1.0), sp.vstack([sparse_table(150, 5000), 40.0 * sparse_table(150, 5000, 1)])),
         ("too many shared features", rbf(), sparse_table(300, 20)),
         ("single precision", rbf(), sparse_table(300, 5000).astype(np.float32)),
         ("no self term", sne(self_term=False), sparse_table(300, 5000)),

@@ -279,7 +279,9 @@ WRAPPERS = {
     "tuned threshold": TunedThresholdClassifierCV,
     "tuned by F1": lambda inner: TunedThresholdClassifierCV(inner, scoring="f1", cv=3),
     "fixed threshold": lambda inner: FixedThresholdClassifier(inner, threshold=0.3),
-    "columns": lambda inner: make_pipeline(ColumnTransformer([("a", StandardScaler(), [0])], remainder="passthrough"), inner),
+    "columns": lambda inner: make_pipeline(
+        ColumnTransformer([("a", StandardScaler(), [0])], remainder="passthrough"), inner
+    ),
 }
 
 

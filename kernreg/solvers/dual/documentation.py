@@ -11,7 +11,7 @@ _BLOCKS = {
         leave-one-out scores, and not in the frequencies that probabilities are calibrated on.
     calibration : {"sigmoid", "isotonic"}
         How leave-one-out decisions become the probabilities of `predict_proba`; computed when first asked for. Where
-        there is no leave-one-out (iterative), by one more fit without every fifth sample.
+        there is no leave-one-out (iterative), by further fits without a fifth of the samples.
 """,
     "strategy": """\
     strategy : {"auto", "exact", "iterative", "lowrank"}

@@ -25,7 +25,7 @@ from kernreg.solvers.samples import check_fitted, check_pair, check_samples, inp
 from kernreg.solvers.views import Views, without_mean_shift
 
 _RESIDUAL_WORTH_A_WARNING = 1e-6
-_FOLDS = 5  # one of which is held out where there is no leave-one-out
+_FOLDS, _ENOUGH = 5, 2000  # folds, held out until there are enough samples, where there is no leave-one-out
 
 
 class DualMachine(KernelParameters):
@@ -328,10 +328,11 @@ class DualClassifier(ClassifierMixin, DualMachine):
     def _unseen_decisions(self) -> tuple[np.ndarray, Any]:
         """Return decision values of training samples by models that have not seen them, and which samples these are.
 
-        Leave-one-out values where there are any: of all samples, or, on landmarks, of some. Else (iterative) every
-        fifth sample is held out of one more fit.
+        Leave-one-out values where there are any: of all samples, or, on landmarks, of some. Else (iterative) samples
+        are held out of further fits.
         """
-        targets, rows, left_out = self._targets, slice(None), self._loo
+        targets, left_out = self._targets, self._loo
+        rows: Any = slice(None)
         if left_out is None and not self._unavailable:
             left_out = self._left_out()
         if left_out is None and self._some_left_out is not None:
@@ -345,17 +346,26 @@ class DualClassifier(ClassifierMixin, DualMachine):
         return self._merged_left_out(views), rows
 
     def _held_out_decisions(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return decision values of every fifth sample, class by class, by a machine fitted to the others."""
+        """Return decision values of samples by machines fitted to the others, fold by fold until these are many.
+
+        The samples are dealt into five folds, class by class, always the same way. Of a class of one sample nothing is
+        held out.
+        """
         m, codes = len(self._y), np.unique(self._y, axis=0, return_inverse=True)[1].ravel()
-        place = np.empty(m, dtype=np.intp)
-        place[np.argsort(codes, kind="stable")] = np.arange(m)
-        # The last of each class at the latest is seen: of a class of one sample nothing can be held out.
-        held_out = (place % _FOLDS == 0) & (np.bincount(codes)[codes] > 1)
-        seen, unseen = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-        machine = clone(self).set_params(kernel=self.kernel_, gamma=self.gamma_, strategy=self.solver_report_.strategy)
-        weights = None if self._weights is None else self._weights[seen]
-        machine.set_params(class_weight=None).fit(take(self.X_fit_, seen), self._y[seen], sample_weight=weights)
-        return machine.decision_function(take(self.X_fit_, unseen)), unseen
+        fold = np.empty(m, dtype=np.intp)
+        fold[np.argsort(codes, kind="stable")] = np.arange(m) % _FOLDS
+        fold[np.bincount(codes)[codes] < 2] = -1
+        decisions, held_out = [], np.empty(0, dtype=np.intp)
+        machine = clone(self).set_params(kernel=self.kernel_, gamma=self.gamma_, class_weight=None)
+        machine.set_params(strategy=self.solver_report_.strategy)
+        for number in range(_FOLDS):
+            if len(held_out) < _ENOUGH:
+                seen, unseen = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+                weights = None if self._weights is None else self._weights[seen]
+                machine.fit(take(self.X_fit_, seen), self._y[seen], sample_weight=weights)
+                decisions.append(machine.decision_function(take(self.X_fit_, unseen)))
+                held_out = np.append(held_out, unseen)
+        return np.concatenate(decisions), held_out
 
     def _gives_probabilities(self) -> bool:
         """Whether what merges the views gives probabilities itself, which it then does for one column of labels."""

@@ -56,10 +56,11 @@ class TrainingSet:
         rows = np.arange(m) if m <= _ROWS else np.linspace(0, m - 1, _ROWS).astype(np.intp)
         if K is None:
             source, target = self.X if isinstance(self.X, tuple) else (self.X, self.X)
-            blocks = (block for _, block in self.kernel.blocks(take(source, rows), target))
+            blocks = self.kernel.blocks(take(source, rows), target)
+            maxima = [np.abs(block).max(axis=1, initial=0.0) for _, block in blocks]
         else:
-            blocks = iter([K[rows]])
-        largest = np.concatenate([np.abs(block).max(axis=1, initial=0.0) for block in blocks]).astype(np.float64)
+            maxima = [np.abs(K[rows]).max(axis=1, initial=0.0)]
+        largest = np.concatenate(maxima).astype(np.float64)
         used = (largest > 0.0) & np.isfinite(largest)
         if not used.any():
             return 1.0

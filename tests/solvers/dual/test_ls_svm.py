@@ -309,7 +309,8 @@ def test_kernel_values_that_overflow_are_refused(solver):
     K = np.random.default_rng(0).normal(size=(40, 40))
     with pytest.raises(DataError, match=r"as large as .*e\+300.* overflow"):
         solver(kernel=precomputed(K=1e300 * (K + K.T)), gamma=1.0).fit(np.arange(40), np.arange(40.0))
-    assert np.isfinite(solver(kernel=precomputed(K=1e100 * (K @ K.T)), gamma=1.0).fit(np.arange(40), K[0]).predict([1])).all()
+    large = precomputed(K=1e100 * (K @ K.T))
+    assert np.isfinite(solver(kernel=large, gamma=1.0).fit(np.arange(40), K[0]).predict([1])).all()
 
 
 @kernel(of="blocks", symmetric=True)
