@@ -51,6 +51,7 @@ SOLVERS = {
     "AsKLSClassifier",
     "AsKLSRegressor",
     "AsymmetricNystroem",
+    "AtomicFit",
     "KernelBiclustering",
     "KernelLearner",
     "KernelPCA",

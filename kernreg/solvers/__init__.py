@@ -4,6 +4,7 @@
     decompositions/   KernelPCA, KernelSVD, AsymmetricNystroem, KernelBiclustering; linear_svd, two_kpca
     kernel_learning/  SCGLDK, SCGOSK: kernels learned from labels or pairs, and what is known about pairs of samples
     tuning.py         tune: kernel parameters and γ by exact leave-one-out
+    atomicity.py      fits that store all or nothing, answers from one fit
     parameters.py     kernels inside estimators, choices
     samples.py        tables, indices, pairs, weights
     symmetry.py       refusing asymmetric kernels
@@ -15,12 +16,13 @@
 May import: the layers below it in docs/architecture.md. An ensembler is found by name, through the registry.
 
 For those who write solvers: `KernelParameters` is the base of an estimator with a parameter ``kernel``, `KernelLearner`
-of one that learns a kernel; `check_samples` and `check_choice` check what comes in, `require_symmetric` refuses
+of one that learns a kernel, and both inherit `AtomicFit`: a fit stores all or nothing; `check_samples` and `check_choice` check what comes in, `require_symmetric` refuses
 asymmetric kernels; `neighbour_graph` and `given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors; a
 dataclass that inherits `Report` prints as a short text.
 """
 
 from kernreg.common.display import Display
+from kernreg.solvers.atomicity import AtomicFit
 from kernreg.solvers.decompositions.biclustering import KernelBiclustering
 from kernreg.solvers.decompositions.centred_triplets import linear_svd, two_kpca
 from kernreg.solvers.decompositions.kpca import KernelPCA
@@ -46,6 +48,7 @@ __all__ = [
     "AsKLSClassifier",
     "AsKLSRegressor",
     "AsymmetricNystroem",
+    "AtomicFit",
     "Display",
     "KernelBiclustering",
     "KernelLearner",

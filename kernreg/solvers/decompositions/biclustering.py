@@ -161,6 +161,7 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
         if y is not None:
             check_consistent_length(A, y)
         clusters = self._cluster_counts(A.shape)
+        self._lengths, self._embedding = self.lengths, self.embedding
         A = self._fit_scaling(A)
         random = check_random_state(self.random_state)
         rows, columns = self._two_sample_sets(A, random)
@@ -218,7 +219,7 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
         self.scaling_ = "bipartite" if self.scaling == "bipartite" or (self.scaling == "auto" and counts) else "none"
         if self.scaling_ == "bipartite":
             self._column_weights = _inverse_roots(A, axis=0)
-        self._unit = 1.0 if self.lengths == "none" else _unit(entries)
+        self._unit = 1.0 if self._lengths == "none" else _unit(entries)
         return self._scaled(A)
 
     def _scaled(self, A: Any) -> Any:
@@ -258,17 +259,22 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
 
     def _row_samples(self, A: Any) -> Any:
         rows = A if self._row_map is None else A @ self._row_map
-        if self.lengths == "none":
+        if self._lengths == "none":
             return rows
         return unit_rows(rows) if self._row_length is None else _divided(rows, self._row_length)
 
     def _embedded(self, scores: np.ndarray, training_scores: np.ndarray) -> np.ndarray:
-        if self.embedding == "directions":
+        if self._embedding == "directions":
             return unit_rows(scores)
-        if self.embedding == "scores":
+        if self._embedding == "scores":
             return scores
         lengths = np.linalg.norm(training_scores, axis=0)  # the singular values
         return scores / np.where(lengths > 0.0, lengths, 1.0)
+
+    def __kernreg_restored__(self) -> None:
+        """Take from the parameters what model files of the first form do not say otherwise."""
+        self.__dict__.setdefault("_lengths", self.lengths)
+        self.__dict__.setdefault("_embedding", self.embedding)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -137,7 +137,7 @@ class _AsKLS(DualMachine):
         system: Any
         if strategy == "exact":
             K = data.matrix()
-            warn_if_uninformative(data.kernel, K, data.X, stacklevel=3)
+            warn_if_uninformative(data.kernel, K, data.X, stacklevel=4)
             system = ExactSystem(self._make_system(damped=damped), K, problems, data.weights)
         else:
             without_matrix = IterativeSystem if strategy == "iterative" else LandmarkSystem

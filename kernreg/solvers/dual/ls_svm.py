@@ -100,7 +100,7 @@ class _LSSVM(DualMachine):
         if strategy == "exact":
             K = data.matrix()
             require_symmetric(data.kernel, K, **symmetry)
-            warn_if_uninformative(data.kernel, K, data.X, stacklevel=3)
+            warn_if_uninformative(data.kernel, K, data.X, stacklevel=4)
             system = ExactSystem(SymmetricSystem, K, problems, data.weights)
         else:
             require_symmetric_on_some(data.kernel, data.X, **symmetry)

@@ -122,6 +122,7 @@ class DualMachine(KernelParameters):
             "_weights": data.weights,
             "_frequencies": data.frequencies,
             "_calibrations": {},
+            "_calibration": getattr(self, "calibration", None),
             "_loo": choice.left_out,
             "_unavailable": _why_unavailable(choice),
             **targets.fitted,
@@ -135,10 +136,10 @@ class DualMachine(KernelParameters):
             self.__dict__.pop(of_an_earlier_fit, None)
         self.__dict__.update(fit)
         if choice.warning:
-            advise(choice.warning, GridEndWarning, stacklevel=4)
+            advise(choice.warning, GridEndWarning, stacklevel=5)
         doubt = _doubt(solution)
         if doubt:
-            advise(doubt, LinAlgWarning, stacklevel=4)
+            advise(doubt, LinAlgWarning, stacklevel=5)
 
     def __kernreg_restored__(self) -> None:
         """Raise ValueError where what a model file holds does not fit together."""
@@ -301,7 +302,9 @@ class DualClassifier(ClassifierMixin, DualMachine):
 
     def _calibrated(self) -> list[Calibration]:
         """Return the calibration of each column of labels; kept in a dict, so that asking changes no attribute."""
-        method, targets = check_choice("calibration", self.calibration, METHODS), self._targets
+        # As it was at the fit; model files of the first form do not say it otherwise than by the parameter.
+        method, targets = vars(self).get("_calibration", self.calibration), self._targets
+        check_choice("calibration", method, METHODS)
         if method not in self._calibrations:
             left_out = self._left_out() if self._loo is None else self._loo
             views = {name: targets.shaped(view) for name, view in left_out.items()}
