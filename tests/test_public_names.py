@@ -68,6 +68,7 @@ SOLVERS = {
     "TuneResult",
     "check_choice",
     "check_samples",
+    "check_table",
     "given_graph",
     "linear_svd",
     "neighbour_graph",

@@ -36,7 +36,7 @@ from sklearn.base import BiclusterMixin
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize as unit_rows
 from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
@@ -45,6 +45,7 @@ from kernreg.errors import DataError, MemoryBudgetError, ParameterError
 from kernreg.solvers.decompositions.compatibility.fixed_maps import make_compatibility
 from kernreg.solvers.decompositions.ksvd import KernelSVD
 from kernreg.solvers.parameters import KernelParameters, check_choice
+from kernreg.solvers.samples import check_table
 
 SCALINGS = ("auto", "bipartite", "none")
 LENGTHS = ("both", "projected", "none")
@@ -156,8 +157,7 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
         check_choice("compatibility", self.compatibility, COMPATIBILITIES)
         check_choice("lengths", self.lengths, LENGTHS)
         check_choice("embedding", self.embedding, EMBEDDINGS)
-        least = {"ensure_min_samples": 2, "ensure_min_features": 2}
-        A = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], **least)
+        A = check_table(self, X, ensure_min_samples=2, ensure_min_features=2)
         if y is not None:
             check_consistent_length(A, y)
         clusters = self._cluster_counts(A.shape)
@@ -186,7 +186,7 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
     def predict(self, X: Any) -> np.ndarray:
         """Return the cluster of each row of a matrix with the columns of the training matrix."""
         check_is_fitted(self)
-        A = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        A = check_table(self, X, reset=False)
         rows = self._row_samples(self._scaled(A))
         points = self._embedded(self.svd_.transform(rows), self.svd_.left_scores_)
         return self.row_kmeans_.predict(points.astype(self.row_embedding_.dtype, copy=False))
