@@ -33,6 +33,7 @@ and one warning tree::
     ├── ModelVersionWarning                      a model file was written with another version of what it needs
     ├── GridEndWarning                           the best of a grid is at its end: what lies beyond may be better
     ├── UninformativeKernelWarning               a kernel matrix that tells no samples apart, or all of them
+    ├── RangeWarning                             numbers so large or small that a kernel loses them
     ├── ApproximationWarning                     an approximation was taken that nobody asked for, since memory is short
     └── PerformanceWarning                       the result is right, but a faster way exists
 """
@@ -150,6 +151,10 @@ class GridEndWarning(KernregWarning):
 
 class UninformativeKernelWarning(KernregWarning):
     """The kernel matrix of the training samples is about a multiple of the identity, or about constant."""
+
+
+class RangeWarning(KernregWarning):
+    """Samples are so large or small that what a kernel multiplies becomes 0 or infinite."""
 
 
 class ApproximationWarning(KernregWarning):

@@ -16,6 +16,7 @@ from kernreg.chain.spec import steps_spec
 from kernreg.chain.steps import DECOMPOSER, PREDICTOR, TRANSFORMER, own_kernel, role_of, takes_kernel
 from kernreg.chain.views import left_out_views, views_of
 from kernreg.errors import ChainError
+from kernreg.solvers.atomicity import AtomicFit
 from kernreg.solvers.views import Views
 
 
@@ -27,7 +28,7 @@ def _gives_features(branches: Any) -> bool:
     return branches._role() != PREDICTOR
 
 
-class Parallel(_BaseComposition, BaseEstimator):
+class Parallel(AtomicFit, _BaseComposition, BaseEstimator):
     """Branches that all see the same samples: predictors, whose views are merged by the ensembler that follows, or
     steps that give features, which are put side by side.
 

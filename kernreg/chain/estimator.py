@@ -166,6 +166,8 @@ class Chain(_BaseComposition, KernelParameters):
         ensembler = self.steps[-1] if role_of(self.steps[-1][1]) == ENSEMBLER else None
         body = self.steps if ensembler is None else self.steps[:-1]
         with shared_matrices():
+            for of_an_earlier_fit in ("classes_", "learnt_from_", "n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(of_an_earlier_fit, None)
             self.steps_, known = fit_steps(body, self.kernel, X, y, sample_weight)
             if hasattr(self.steps_[-1][1], "classes_"):
                 self.classes_ = self.steps_[-1][1].classes_
@@ -265,7 +267,7 @@ class Chain(_BaseComposition, KernelParameters):
         if not self._merging():
             return self.steps_[-1][1].predict(self._through(X, len(self.steps_) - 1))
         decision = self.decision_function(X)
-        return self.classes_[predicted_codes(decision)] if is_classifier(self) else decision
+        return self.classes_[predicted_codes(decision)] if hasattr(self, "classes_") else decision
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -301,7 +303,7 @@ class Chain(_BaseComposition, KernelParameters):
     @_ends_in(PREDICTOR)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of a classifier, or R² of a regression."""
-        measure = accuracy_score if is_classifier(self) else r2_score
+        measure = accuracy_score if hasattr(self, "classes_") else r2_score  # as fitted, not as set since
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     # Form ---------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 atomic.py    replace a file whole or not at all
 display.py   records as short text and as tables in notebooks
+forking.py   locks that a forked child finds open
 medians.py   medians of weighted values
 progress.py  progress bars: on a terminal only, or as the configuration says
 sizes.py     numbers of bytes for people

@@ -30,6 +30,7 @@ def as_samples(X: Any, name: str = "X", *, inputs: str = "real") -> Samples:
     DataError
         For anything that is not a finite two-dimensional numeric table of the declared kind.
     """
+    check_readable(X, name)
     if inputs == "index":
         return _as_indices(X, name)
     table: Any = _as_csr(X, name) if is_sparse(X) else _as_dense(X, name)
@@ -61,6 +62,11 @@ def result_dtype(X: Samples, Z: Samples) -> np.dtype:
     return np.dtype(np.float32 if both_single else np.float64)
 
 
+def in_double(X: Samples) -> Samples:
+    """Return float32 samples as float64, any others as they are."""
+    return X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 and hasattr(X, "astype") else X
+
+
 def check_out(out: np.ndarray, shape: tuple[int, int], dtype: np.dtype) -> None:
     """Raise DataError unless ``out`` can hold the result exactly."""
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype or not out.flags.writeable:
@@ -71,9 +77,58 @@ def check_out(out: np.ndarray, shape: tuple[int, int], dtype: np.dtype) -> None:
         )
 
 
-def _as_dense(X: Any, name: str) -> np.ndarray:
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+def check_readable(X: Any, name: str) -> None:
+    """Raise DataError where reading X as numbers would change some, or read beyond its memory.
+
+    That is: masked values, also of rows in a list; integers beyond 2**53; sparse arrays whose indices point outside.
+    """
+    if is_sparse(X):
+        _check_structure(X, name)
+        X = X.data if isinstance(getattr(X, "data", None), np.ndarray) else ()
+    rows = X if isinstance(X, list | tuple) else (X,)
+    if any(isinstance(row, np.ma.MaskedArray) and np.ma.is_masked(row) for row in rows):
         raise DataError(f"{name} has masked values; fill them first, for example with {name}.filled(0.0)")
+    # Columns one by one: a table of integers and others becomes one of float64 as a whole.
+    parts = [np.asarray(X[name]) for name in X.columns] if hasattr(X, "columns") else [X]
+    if any(map(_holds_wide_integers, parts)):
+        raise DataError(f"{name} holds integers beyond 2**53, which float64 cannot represent; rescale them first")
+
+
+def _holds_wide_integers(values: Any) -> bool:
+    if isinstance(values, list | tuple):
+        try:
+            values = np.asarray(values, dtype=object)  # [1.5, 2**60 + 1] would become float64 at once
+        except (ValueError, TypeError):  # ragged: whoever reads it says so
+            return False
+    if not isinstance(values, np.ndarray) or not values.size:
+        return False
+    if values.dtype.kind in "iu":
+        return values.dtype.itemsize > 4 and max(-int(values.min()), int(values.max())) > _EXACT_INTEGER
+    return values.dtype.kind == "O" and any(
+        isinstance(value, int | np.integer) and abs(int(value)) > _EXACT_INTEGER for value in values.flat
+    )
+
+
+def _check_structure(X: Any, name: str) -> None:
+    """Raise DataError unless the indices of a sparse array are within it: compiled code trusts them."""
+    try:
+        if X.format in ("csr", "csc", "bsr"):
+            lengths = X.indptr, X.indices
+            if any(part.ndim != 1 or part.dtype.kind not in "iu" for part in lengths):
+                raise ValueError("its index arrays are not vectors of integers")
+            # A wrapper of the same arrays: the check may cut off what is stored in vain.
+            type(X)((X.data, X.indices, X.indptr), shape=X.shape, copy=False).check_format(full_check=True)
+        elif X.format == "coo":
+            for index, size in zip(X.coords if hasattr(X, "coords") else (X.row, X.col), X.shape, strict=True):
+                if len(index) != len(X.data) or (len(index) and not 0 <= int(index.min()) <= int(index.max()) < size):
+                    raise ValueError("an index is outside of its shape")
+    except (ValueError, IndexError) as cause:
+        raise DataError(
+            f"{name} is a damaged sparse array of shape {X.shape}: {cause}. Make it anew from its entries"
+        ) from None
+
+
+def _as_dense(X: Any, name: str) -> np.ndarray:
     try:
         table = np.asarray(X)
     except (ValueError, TypeError) as cause:
@@ -118,8 +173,6 @@ def _as_float(values: np.ndarray, name: str) -> np.ndarray:
     if kind == "b":
         return values.astype(np.float64)
     if kind in "iu":
-        if size > 4 and values.size and max(-int(values.min()), int(values.max())) > _EXACT_INTEGER:
-            raise DataError(f"{name} holds integers beyond 2**53, which float64 cannot represent; rescale them first")
         return values.astype(np.float64)
     if kind == "O":
         try:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.common.forking import held_while_forking
 from kernreg.config import memory_budget
 
 ALIGNMENT = 64  # a cache line, and the widest vector
@@ -19,6 +20,7 @@ SMALLEST = 1 << 22  # below this the allocator of the C library keeps pages by i
 SHARE = 0.1  # of the memory budget may be kept
 
 _lock = threading.RLock()  # a lease may be dropped by the garbage collector while this thread holds the lock
+held_while_forking(_lock)
 _kept: list[np.ndarray] = []
 
 

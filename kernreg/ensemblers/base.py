@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from kernreg.ensemblers.views import Targets, Views, check_views, targets
+from kernreg.solvers.atomicity import AtomicFit
 from kernreg.solvers.samples import check_weights
 
 
-class Ensembler(BaseEstimator):
+class Ensembler(AtomicFit, BaseEstimator):
     """Base of ensemblers: checks views and targets, remembers their names and shape.
 
     A subclass defines ``_learn(views, targets)`` and ``_combine(views)``; both get checked views, ordered by name.

@@ -16,7 +16,7 @@ ITERATIONS = 100  # of Newton's method, which needs about ten
 
 
 def _is_logistic(ensembler: Stack) -> bool:
-    return bool(ensembler.method == "logistic")
+    return bool(vars(ensembler).get("_method", ensembler.method) == "logistic")  # as fitted, not as set since
 
 
 class Stack(Ensembler):
@@ -82,7 +82,7 @@ class Stack(Ensembler):
             weights[c] = beta / scale
             intercepts[c] = b - weights[c] @ mean
         flat = goal.values.ndim == 1
-        self._weights, self._intercepts = weights, intercepts
+        self._weights, self._intercepts, self._method = weights, intercepts, self.method
         self.weights_ = {name: float(w[0]) if flat else w for name, w in zip(views, weights.T, strict=True)}
         self.intercept_ = float(intercepts[0]) if flat else intercepts
 

@@ -15,6 +15,7 @@ from kernreg.ensemblers.folds import out_of_fold, two_samples
 from kernreg.ensemblers.views import Views, predicted_codes
 from kernreg.errors import DataError, ParameterError
 from kernreg.factory import make_ensembler, make_solver
+from kernreg.solvers.atomicity import AtomicFit
 from kernreg.solvers.views import learns
 
 LEARNT_FROM = ("auto", "loo", "folds")
@@ -25,7 +26,7 @@ def _gives_probabilities(estimator: ViewEnsemble) -> bool:
     return hasattr(make_ensembler(estimator.ensembler) if ensembler is None else ensembler, "proba")
 
 
-class ViewEnsemble(ClassifierMixin, _BaseComposition, BaseEstimator):
+class ViewEnsemble(ClassifierMixin, AtomicFit, _BaseComposition, BaseEstimator):
     """Merge the decision views of several solvers with an ensembler.
 
     Every solver gives its views (``decision_views``, or ``decision_function`` where it has none). The ensembler is

@@ -11,6 +11,7 @@ from kernreg.engine.program import Split
 from kernreg.jit import exp, expm1, log, pow, sqrt, tanh
 from kernreg.kernels.decorator import kernel
 from kernreg.kernels.domains import Domain, choice, nonnegative, positive, real
+from kernreg.kernels.ranges import SUMS
 from kernreg.kernels.widths import width
 
 
@@ -145,6 +146,9 @@ def _minimum(x, y):
 def intersection(overlap):
     """Σ_d min(x_d, y_d), for non-negative features."""
     return overlap
+
+
+intersection._safe_range = SUMS
 
 
 def _relative_entropy(p, q):

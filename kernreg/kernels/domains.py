@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from kernreg.engine.arrays import is_sparse
+from kernreg.engine.arrays import check_readable, is_sparse
 from kernreg.errors import DataError, ParameterError
+from kernreg.kernels.ownership import frozen
 from kernreg.kernels.samples import SampleParts
 
 
@@ -127,11 +128,16 @@ boolean = choice(True, False)
 
 
 def _matrix(value: Any) -> Any:
+    check_readable(value, "array")
     table: Any = sp.csr_array(value) if is_sparse(value) else np.asarray(value)
     if table.ndim != 2 or table.dtype.kind not in "fiub":
         raise ValueError
     if table.dtype not in (np.float64, np.float32):
         table = table.astype(np.float64)
+    if is_sparse(table) and not table.has_canonical_format:
+        table = table.copy()
+        table.sum_duplicates()
+    table = frozen(table)
     if not np.isfinite(table.data if is_sparse(table) else table).all():
         raise ValueError
     return table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 import pickle
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.domains import REQUIRED, Parameter
+from kernreg.kernels.ranges import SAFE
 from kernreg.kernels.widths import width
 from kernreg.registry import entry_of, get_registry, qualified_name
 
@@ -54,6 +56,7 @@ class KernelFamily:
     normalize: str | None = None
     inputs = "real"
     function: Callable[..., Any] | None = None
+    _safe_range: tuple[float, float] | None = None
 
     def __init__(
         self,
@@ -75,6 +78,16 @@ class KernelFamily:
         self.formula = self.doc.split("\n", 1)[0]
         self.module, self.qualname = source.__module__, qualname
         self.__doc__, self.__name__, self.__module__ = self.doc, self.qualname, self.module
+
+    @property
+    def safe_range(self) -> tuple[float, float]:
+        """Sizes between which samples are computed with exactly: see `kernreg.kernels.ranges`.
+
+        >>> from kernreg.kernels.builtin import laplacian, rbf
+        >>> rbf.safe_range, laplacian.safe_range
+        ((1e-140, 1e+140), (1e-300, 1e+300))
+        """
+        return self._safe_range or SAFE.get(self.of, (0.0, math.inf))
 
     @property
     def widths(self) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from kernreg.engine.tiles.statistics import TERMS
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel, both_placed, only_column, rebind, refuse_foreign_estimator
 from kernreg.kernels.domains import check_learnt, value_key
+from kernreg.kernels.ranges import warn_beyond
 from kernreg.kernels.samples import same_samples
 from kernreg.kernels.widths import is_open, resolved
 
@@ -106,7 +107,9 @@ class FunctionKernel(Kernel):
         )
 
     def _samples(self, X: Any, name: str) -> Any:
-        return as_samples(X, name, inputs=self._family.inputs)
+        samples = as_samples(X, name, inputs=self._family.inputs)
+        warn_beyond(self, samples, name)
+        return samples
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         return matrix(self._resolved(X if Z is None else Z).program, X, Z, out)

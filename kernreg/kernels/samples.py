@@ -46,6 +46,16 @@ def same_samples(X: Any, Z: Any) -> bool:
     return bool(np.array_equal(X, Z))
 
 
+def row_start(X: Any, Z: Any, self_start: int | None) -> int | None:
+    """Return where the rows of X start among those of Z, None where ``self_start`` does not say that they do.
+
+    Of two sets that begin with the same row, ``self_start=0``, the shorter one is the slice.
+    """
+    if self_start is None or self_start < 0 or (self_start == 0 and X.shape[0] > Z.shape[0]):
+        return None
+    return self_start
+
+
 def overlaps(out: np.ndarray, X: Any) -> bool:
     """Return whether writing to ``out`` may change the samples."""
     if isinstance(X, Handle):

@@ -4,6 +4,7 @@
     decompositions/   KernelPCA, KernelSVD, AsymmetricNystroem, KernelBiclustering; linear_svd, two_kpca
     kernel_learning/  SCGLDK, SCGOSK: kernels learned from labels or pairs, and what is known about pairs of samples
     tuning.py         tune: kernel parameters and γ by exact leave-one-out
+    atomicity.py      fits that store all or nothing, answers from one fit
     parameters.py     kernels inside estimators, choices
     samples.py        tables, indices, pairs, weights
     symmetry.py       refusing asymmetric kernels
@@ -15,12 +16,14 @@
 May import: the layers below it in docs/architecture.md. An ensembler is found by name, through the registry.
 
 For those who write solvers: `KernelParameters` is the base of an estimator with a parameter ``kernel``, `KernelLearner`
-of one that learns a kernel; `check_samples` and `check_choice` check what comes in, `require_symmetric` refuses
-asymmetric kernels; `neighbour_graph` and `given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors; a
-dataclass that inherits `Report` prints as a short text.
+of one that learns a kernel, and both inherit `AtomicFit`: a fit stores all or nothing; `check_samples`, `check_table`
+and `check_choice` check what comes in, `require_symmetric` refuses asymmetric kernels; `neighbour_graph` and
+`given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors; a dataclass that inherits `Report` prints as
+a short text.
 """
 
 from kernreg.common.display import Display
+from kernreg.solvers.atomicity import AtomicFit
 from kernreg.solvers.decompositions.biclustering import KernelBiclustering
 from kernreg.solvers.decompositions.centred_triplets import linear_svd, two_kpca
 from kernreg.solvers.decompositions.kpca import KernelPCA
@@ -34,7 +37,7 @@ from kernreg.solvers.kernel_learning.scg_ldk import SCGLDK
 from kernreg.solvers.kernel_learning.scg_osk import SCGOSK
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 from kernreg.solvers.parameters import KernelParameters, check_choice
-from kernreg.solvers.samples import check_samples
+from kernreg.solvers.samples import check_samples, check_table
 from kernreg.solvers.symmetry import require_symmetric
 from kernreg.solvers.tuning import TuneResult, tune
 
@@ -46,6 +49,7 @@ __all__ = [
     "AsKLSClassifier",
     "AsKLSRegressor",
     "AsymmetricNystroem",
+    "AtomicFit",
     "Display",
     "KernelBiclustering",
     "KernelLearner",
@@ -58,6 +62,7 @@ __all__ = [
     "TuneResult",
     "check_choice",
     "check_samples",
+    "check_table",
     "given_graph",
     "linear_svd",
     "neighbour_graph",

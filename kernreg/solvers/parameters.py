@@ -10,9 +10,10 @@ from sklearn.base import BaseEstimator
 from kernreg.errors import KernregError, ParameterError, SpecError
 from kernreg.factory import make_kernel
 from kernreg.kernels import Kernel
+from kernreg.solvers.atomicity import AtomicFit
 
 
-class KernelParameters(BaseEstimator):
+class KernelParameters(AtomicFit, BaseEstimator):
     """An estimator with a parameter ``kernel`` whose own parameters are set as ``kernel__sigma``.
 
     Kernels are immutable, so setting a parameter inside one puts a new kernel in its place. The kernel may be given as

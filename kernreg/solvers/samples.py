@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernreg.engine.arrays import check_readable
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel
 
@@ -39,6 +40,8 @@ def input_kind(kernel: Kernel) -> str:
 def check_samples(estimator: Any, X: Any, kernel: Kernel, *, reset: bool, name: str = "X") -> Any:
     """Return one set of samples, checked in scikit-learn's way as far as the kernel's inputs allow it."""
     kind = input_kind(kernel)
+    if kind != "any":
+        check_readable(X, name)
     if kind == "any":
         if np.ndim(X) < 1 and not sp.issparse(X):
             raise DataError(f"{name} is {type(X).__name__}, not a collection of samples")
@@ -56,6 +59,7 @@ def check_samples(estimator: Any, X: Any, kernel: Kernel, *, reset: bool, name: 
 
 def check_table(estimator: Any, X: Any, *, reset: bool = True, **options: Any) -> Any:
     """Return rows of features, checked in scikit-learn's way; ``options`` are those of ``check_array``."""
+    check_readable(X, "X")
     return validate_data(
         estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], copy=reset, **options
     )
@@ -66,6 +70,7 @@ def check_second(target: Any, kernel: Kernel, *, reset: bool, name: str) -> Any:
     kind = input_kind(kernel)
     if kind == "any":
         return deepcopy(target) if reset else target
+    check_readable(target, name)
     if kind == "index":
         index = np.array(target, copy=True if reset else None)
         return index[:, None] if index.ndim == 1 else index

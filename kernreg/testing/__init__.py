@@ -6,7 +6,8 @@
     kernel_values.py      laws about its numbers
     kernel_objects.py     laws about the object
     estimators.py       laws about parameters, shared by
-    solvers.py            the laws of solvers (tried with asymmetric.py) and
+    solvers.py            laws of solvers about results (tried with asymmetric.py),
+    solver_state.py       about what a fit holds, and
     ensemblers.py         the laws of ensemblers
     engines.py          the laws of engines
     commands.py         the laws of commands

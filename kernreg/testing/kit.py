@@ -14,9 +14,11 @@ from kernreg.testing.kernel_case import KernelCase
 from kernreg.testing.kernel_objects import OBJECT_LAWS
 from kernreg.testing.kernel_values import VALUE_LAWS
 from kernreg.testing.laws import Check, LawBook, LawViolation, Verdict
-from kernreg.testing.solvers import SOLVER_LAWS, SolverCase
+from kernreg.testing.solver_state import STATE_LAWS
+from kernreg.testing.solvers import RESULT_LAWS, SolverCase
 
 KERNEL_LAWS = LawBook("kernel", [*VALUE_LAWS.laws, *OBJECT_LAWS.laws])
+SOLVER_LAWS = LawBook("solver", [*RESULT_LAWS.laws, *STATE_LAWS.laws])
 
 #: The laws of each kind, and what is made of an object to apply them to.
 BOOKS: dict[str, tuple[LawBook, Callable[..., Any]]] = {

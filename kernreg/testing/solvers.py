@@ -11,7 +11,7 @@ from kernreg.testing.arrays import require_close, require_error, require_same
 from kernreg.testing.estimators import PARAMETER_LAWS, EstimatorCase, same_parameters
 from kernreg.testing.laws import LawBook, fail
 
-SOLVER_LAWS = LawBook("solver", [*PARAMETER_LAWS.laws])
+RESULT_LAWS = LawBook("solver", [*PARAMETER_LAWS.laws])
 
 SAMPLES, FEATURES, NEW = 40, 4, 15
 
@@ -91,7 +91,7 @@ def requires_symmetric_kernel(solver: Any) -> bool:
     return bool(getattr(tags, "requires_symmetric_kernel", False))
 
 
-@SOLVER_LAWS.law("fit returns self")
+@RESULT_LAWS.law("fit returns self")
 def fit_returns_self(case: SolverCase) -> None:
     """fit returns the solver itself and leaves its parameters as they were."""
     X, y, _ = case.training
@@ -105,7 +105,7 @@ def fit_returns_self(case: SolverCase) -> None:
         fail(f"fit changed its parameters {', '.join(changed)}; keep results in attributes with a trailing underscore")
 
 
-@SOLVER_LAWS.law("fitted attributes")
+@RESULT_LAWS.law("fitted attributes")
 def fitted_attributes(case: SolverCase) -> None:
     """What fit learns is kept in attributes that end with an underscore (or are private)."""
     fitted, _ = case.fitted()
@@ -117,7 +117,7 @@ def fitted_attributes(case: SolverCase) -> None:
         fail("fit sets no attribute that ends with an underscore, so nobody can tell that it is fitted")
 
 
-@SOLVER_LAWS.law("unfitted refused")
+@RESULT_LAWS.law("unfitted refused")
 def unfitted_refused(case: SolverCase) -> None:
     """Asking an unfitted solver for results raises scikit-learn's NotFittedError."""
     from sklearn.exceptions import NotFittedError
@@ -129,7 +129,7 @@ def unfitted_refused(case: SolverCase) -> None:
             require_error(NotFittedError, lambda s=solver, m=method: getattr(s, m)(new), f"{method} before fit")
 
 
-@SOLVER_LAWS.law("input untouched")
+@RESULT_LAWS.law("input untouched")
 def input_untouched(case: SolverCase) -> None:
     """Neither fit nor asking for results changes X or y."""
     X, y, new = (np.array(array) for array in case.training)
@@ -140,7 +140,7 @@ def input_untouched(case: SolverCase) -> None:
             fail(f"{name} was modified")
 
 
-@SOLVER_LAWS.law("determinism")
+@RESULT_LAWS.law("determinism")
 def determinism(case: SolverCase) -> None:
     """Fitting again, the same solver or a clone, gives the same results, bit for bit."""
     from sklearn.base import clone
@@ -154,14 +154,14 @@ def determinism(case: SolverCase) -> None:
         require_same(first[name], again[name], f"fitting the same solver again differs, {name}")
 
 
-@SOLVER_LAWS.law("pickle")
+@RESULT_LAWS.law("pickle")
 def pickles(case: SolverCase) -> None:
     """A fitted solver survives pickling with the same results."""
     solver, new = case.fitted()
     require_same_results(solver, pickle.loads(pickle.dumps(solver)), new, "results before and after pickling differ")
 
 
-@SOLVER_LAWS.law("one result per sample")
+@RESULT_LAWS.law("one result per sample")
 def one_result_per_sample(case: SolverCase) -> None:
     """Every method gives one finite result per sample, whatever the order and number of samples asked."""
     solver, new = case.fitted()
@@ -184,7 +184,7 @@ def one_result_per_sample(case: SolverCase) -> None:
             require_same(part[name], values[order], f"{name} of some samples differs")
 
 
-@SOLVER_LAWS.law(
+@RESULT_LAWS.law(
     "decision views",
     excuse=lambda case: None if hasattr(case.declared_class, "decision_views") else "it has no decision_views",
 )
@@ -205,7 +205,7 @@ def decision_views(case: SolverCase) -> None:
         fail(f"the views have different shapes: {shapes}")
 
 
-@SOLVER_LAWS.law("wrong input")
+@RESULT_LAWS.law("wrong input")
 def wrong_input(case: SolverCase) -> None:
     """Data that no solver can take raise ValueError with a message, in fit and afterwards."""
     X, y, new = (np.array(array) for array in case.training)
@@ -232,7 +232,7 @@ def wrong_input(case: SolverCase) -> None:
             require_error(ValueError, lambda ask=ask: ask(new[:, :-1]), f"{method} with one feature too few")
 
 
-@SOLVER_LAWS.law(
+@RESULT_LAWS.law(
     "asymmetry refused",
     excuse=lambda case: (
         None if requires_symmetric_kernel(case.make()) else "it does not declare requires_symmetric_kernel"

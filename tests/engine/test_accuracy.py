@@ -112,6 +112,7 @@ def test_a_block_far_from_the_mean_of_the_others_is_accurate(d, rng):
     assert naive.relative_error(kr.make_kernel("rbf", sigma=sigma)(X), naive.rbf(X, sigma=sigma)) <= 1e-13
 
 
+@pytest.mark.filterwarnings("ignore::kernreg.errors.RangeWarning")
 @pytest.mark.parametrize("d", [3, 64])
 @pytest.mark.parametrize("size", [1e160, 1e300])
 def test_distances_that_overflow_are_infinite_and_not_nan(d, size, rng):

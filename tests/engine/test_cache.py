@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 
-from kernreg.engine.compiler import cache
+from kernreg.engine.compiler.fingerprint import fingerprint
 
 PLUGIN = """
     from kernreg import kernel
@@ -108,9 +108,8 @@ def test_second_process_compiles_nothing_edits_are_seen_at_any_depth_and_damage_
     assert again["values"] == edited["values"]
 
     # A process that died while writing: what cannot be read is compiled anew.
-    for kind in ("*.nbi", "*.nbc"):
-        damaged = max(tmp_path.rglob(kind), key=lambda file: file.stat().st_mtime)
-        damaged.write_bytes(damaged.read_bytes()[:50])
+    damaged = max(tmp_path.rglob("*.code"), key=lambda file: file.stat().st_mtime)
+    damaged.write_bytes(damaged.read_bytes()[:50])
     repaired = run()
     assert repaired["misses"] > 0
     assert repaired["values"] == edited["values"]
@@ -209,29 +208,60 @@ def variants(source, *edits):
         ("class C:\n    A = 1.0\ndef f(x): return x + C.A", ("1.0", "2.0")),
         ("def g(x): return x + 1.0\nT = (g,)\ndef f(x): return T[0](x)", ("1.0", "2.0")),
         ("def g(x): return x + 1.0\ndef f(x, h=g): return h(x)", ("1.0", "2.0")),
+        (
+            "import types\nm = types.ModuleType('m')\nm.a = 1.0\n"
+            "def make(module):\n    def f(x): return x + module.a\n    return f\nf = make(m)",
+            ("1.0", "2.0"),
+        ),
+        (
+            "import types\nm = types.ModuleType('m')\nm.inner = types.ModuleType('inner')\n"
+            "m.inner.g = lambda x: x + 1.0\n"
+            "def make(module):\n    def f(x): return module.inner.g(x)\n    return f\nf = make(m)",
+            ("1.0", "2.0"),
+        ),
+        (
+            "from numba.extending import overload\ndef g(x): raise NotImplementedError\n"
+            "@overload(g)\ndef compiled_g(x):\n    def body(x): return x + 1.0\n    return body\n"
+            "def f(x): return g(x)",
+            ("1.0", "2.0"),
+        ),
+        (
+            "from numba.extending import overload\nA = 1.0\ndef g(x): raise NotImplementedError\n"
+            "def helper(x): return x + A\n"
+            "@overload(g)\ndef compiled_g(x): return lambda x: helper(x)\n"
+            "def f(x): return g(x)",
+            ("1.0", "2.0"),
+        ),
+        (
+            "from numba.extending import intrinsic\nfrom numba import types\n@intrinsic\ndef g(typing, x):\n"
+            "    def code(context, builder, signature, args):\n"
+            "        return context.get_constant(types.float64, 1.0)\n"
+            "    return types.float64(x), code\ndef f(x): return g(x)",
+            ("1.0", "2.0"),
+        ),
     ],
 )
 def test_fingerprints_change_with_what_a_function_computes(source, edit):
     before, same, after = variants(source, ("", ""), edit)
-    assert cache.fingerprint(before) == cache.fingerprint(same)
-    assert cache.fingerprint(before) != cache.fingerprint(after)
+    assert fingerprint(before) == fingerprint(same)
+    assert fingerprint(before) != fingerprint(after)
 
 
 def test_fingerprints_do_not_change_with_the_place_of_a_function():
     here, moved = variants("def f(x): return x + 1.0", ("def", "\n\n\ndef"))
-    assert cache.fingerprint(here) == cache.fingerprint(moved)
+    assert fingerprint(here) == fingerprint(moved)
 
 
 def test_fingerprints_are_the_same_in_every_process(fresh_python):
     code = """
         import json
-        from kernreg.engine.compiler import cache
+        from kernreg.engine.compiler.fingerprint import fingerprint
         def f(x): return 1 if x in {"a", "b", "cc", "ddd"} else 0
-        print(json.dumps(cache.fingerprint(f)))
+        print(json.dumps(fingerprint(f)))
     """
     assert fresh_python(code, PYTHONHASHSEED=1) == fresh_python(code, PYTHONHASHSEED=2)
 
 
 def test_functions_that_call_themselves_have_a_fingerprint():
     (f,) = variants("def f(n): return 1 if n < 2 else n * f(n - 1)")
-    assert len(cache.fingerprint(f)) == 64
+    assert len(fingerprint(f)) == 64

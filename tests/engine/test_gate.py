@@ -298,13 +298,13 @@ def test_a_directory_that_is_not_writable_leaves_kernels_uncached(monkeypatch, t
     def uncached(dot):
         return dot + 0.125
 
-    monkeypatch.setattr(cache.os, "access", lambda *arguments, **options: False)
+    monkeypatch.setattr("os.access", lambda *arguments, **options: False)
     before = cache.statistics()
     with kr.config_context(cache_dir=str(tmp_path)):
         np.testing.assert_allclose(uncached()(X), X @ X.T + 0.125, rtol=1e-12, atol=1e-12)
     assert cache.statistics()["hits"] == before["hits"]
     assert "not writable" in str(cache.describe()["cache problem"])
-    assert not list(tmp_path.rglob("*.nbi"))
+    assert not list(tmp_path.rglob("*.code"))
 
 
 def test_kernels_work_without_compilation(fresh_python):

@@ -8,9 +8,8 @@ import textwrap
 import pytest
 
 from kernreg.testing import Check, LawViolation, kernel_checks, parametrize_with_checks, verdicts
-from kernreg.testing.kit import KERNEL_LAWS, kind_of
+from kernreg.testing.kit import KERNEL_LAWS, SOLVER_LAWS, kind_of
 from kernreg.testing.laws import LawBook, fail
-from kernreg.testing.solvers import SOLVER_LAWS
 
 pytest_plugins = ["pytester"]
 

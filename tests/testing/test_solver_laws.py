@@ -249,6 +249,38 @@ class RequiresWithoutKernel(Ridge):
     requires_symmetric_kernel = True
 
 
+class Shifted(Ridge):
+    """Two attributes, one after the other, with a step between them."""
+
+    def fit(self, X, y):
+        self.shift_ = float(np.sum(y)) / max(len(y), 1)
+        super().fit(X, y - self.shift_)
+        return self
+
+    def predict(self, X):
+        return super().predict(X) + self.shift_
+
+
+class KeepsTheCallersSamples(Ridge):
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.y_ = np.asarray(y)
+        return self
+
+    def predict(self, X):
+        return super().predict(X) + self.y_.mean()
+
+
+class ReadsItsParameter(Ridge):
+    def predict(self, X):
+        return super().predict(X) * (1.0 if self.gamma == 1.0 else 2.0)
+
+
+class FailsAboutItsParameter(Ridge):
+    def predict(self, X):
+        return super().predict(X) * float(self.gamma)
+
+
 WRONG = [
     (ConstructorValidates, "constructor only stores", "does more than store"),
     (ConstructorConverts, "constructor only stores", "'gamma' is not stored as given"),
@@ -274,6 +306,10 @@ WRONG = [
     (SilentError, "wrong input", "without a message"),
     (Symmetrises, "asymmetry refused", "fit with an asymmetric kernel"),
     (RequiresWithoutKernel, "asymmetry refused", "no parameter named kernel"),
+    (Shifted, "interrupted refit", "predict is a mixture"),
+    (KeepsTheCallersSamples, "own samples", "predict follows the caller's arrays"),
+    (ReadsItsParameter, "parameters of the fit", r"after set_params\(gamma=…\), predict differs"),
+    (FailsAboutItsParameter, "parameters of the fit", "results raise TypeError"),
 ]
 
 

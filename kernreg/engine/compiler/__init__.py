@@ -1,5 +1,8 @@
 """From a plain function to machine code that stays on disk.
 
-compile.py  the function as a closure cell of a driver, compiled once
-cache.py    one directory per function, named by a fingerprint of what it computes
+compile.py          the function as a closure cell of a driver, compiled once
+fingerprint.py      what a function computes, in one digest
+cache.py            one folder per function, named by its fingerprint
+entry_files.py      one file for each signature and CPU, sealed by a checksum
+private_folders.py  folders that nobody else can write to
 """

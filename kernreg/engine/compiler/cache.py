@@ -1,21 +1,17 @@
-"""The disk cache of compiled kernels: one directory per function, named by a fingerprint of what it computes.
+"""The disk cache of compiled kernels: one folder per function, named by a fingerprint of what it computes.
 
 Numba keys its cache by the file of the driver, which does not change when a plugin is edited. So every compiled
-function gets a directory of its own, ``<name>-<fingerprint>``, where the fingerprint covers the bytecode,
-constants and defaults of the kernel function and, transitively, of every function and number it refers to.
-An edited plugin, or an edited helper of it, lands in another directory and is compiled anew.
+function gets a folder of its own, ``<name>-<fingerprint>`` (`fingerprint`), and in it one file for each signature and
+CPU (`entry_files`). An edited plugin, or an edited helper of it, lands in another folder and is compiled anew.
+
+Machine code is read only from folders that are the user's own (`private_folders`); where they are not, this process
+keeps a private one.
 """
 
 from __future__ import annotations
 
-import enum
-import hashlib
-import os
 import shutil
 import sys
-import threading
-import types
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,14 +19,12 @@ from typing import Any
 import numba
 
 from kernreg.config import get_config
+from kernreg.engine.compiler.entry_files import EntryCache
+from kernreg.engine.compiler.private_folders import UnsafeFolder, make_private, of_this_process, require_private
 
-# Bumped when the drivers' calling conventions change: old directories are then never read.
-_LAYOUT = 1
+# Bumped when the drivers' calling conventions or the form of files change: old folders are then never read.
+_LAYOUT = 2
 
-# Not followed: their versions are in the directory's name, or do not matter.
-LIBRARIES = ("numpy", "math", "numba", "llvmlite", "scipy", "builtins", "enum")
-
-_lock = threading.Lock()
 _reason_without_disk: str | None = None
 _dispatchers: list[Any] = []
 
@@ -43,47 +37,24 @@ def directory() -> Path:
 
 def enable(dispatcher: Any, name: str, fingerprint_hex: str) -> None:
     """Let ``dispatcher`` keep its machine code on disk; without a writable directory it compiles per process."""
-    global _reason_without_disk
     _dispatchers.append(dispatcher)
     if not hasattr(dispatcher, "enable_caching"):  # NUMBA_DISABLE_JIT: a plain function
         return
-    target = directory() / f"{name}-{fingerprint_hex[:20]}"
-    with _lock:
-        settings: Any = numba.config
-        before = settings.CACHE_DIR
-        settings.CACHE_DIR = str(target)
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-            if not os.access(target, os.W_OK):
-                raise OSError(f"{target} is not writable")
-            dispatcher.enable_caching()
-            _forgive(dispatcher._cache)
-        except (OSError, RuntimeError) as cause:
-            _reason_without_disk = str(cause)
-        finally:
-            settings.CACHE_DIR = before
+    try:
+        folder = _folder(f"{name}-{fingerprint_hex[:20]}")
+    except OSError as cause:
+        _note(str(cause))
+    else:
+        dispatcher._cache = EntryCache(dispatcher.py_func, folder, _note)
 
 
-def _forgive(files: Any) -> None:
-    """Let damaged files count as missing ones, and a full disk as no disk: neither may stop a computation."""
-    load, save = files.load_overload, files.save_overload
-
-    def load_overload(signature: Any, target: Any) -> Any:
-        try:
-            return load(signature, target)
-        except Exception as cause:  # whatever unpickling raises for a truncated file
-            _note(f"{files.cache_path} is damaged and was emptied: {cause}")
-            with suppress(OSError):
-                files.flush()
-            return None
-
-    def save_overload(signature: Any, data: Any) -> None:
-        try:
-            save(signature, data)
-        except OSError as cause:
-            _note(str(cause))
-
-    files.load_overload, files.save_overload = load_overload, save_overload
+def _folder(name: str) -> Path:
+    """Return the folder of a function: in the configured directory, or in a private one where that is not safe."""
+    try:
+        return make_private(directory() / name, below=get_config().cache_directory())
+    except UnsafeFolder as cause:
+        _note(f"{cause}; machine code is kept in a private folder while this process runs")
+    return make_private(of_this_process() / name, below=of_this_process())
 
 
 def _note(reason: str) -> None:
@@ -124,134 +95,14 @@ def clear() -> int:
 
 def describe() -> dict[str, object]:
     """Return the state of the cache for `kernreg doctor` and `kernreg cache info`."""
-    found = entries()
+    found, problem = entries(), _reason_without_disk
+    try:
+        require_private(directory(), below=get_config().cache_directory())
+    except UnsafeFolder as cause:
+        problem = f"{cause}; every process compiles kernels for itself"
     return {
         "cache directory": str(directory()),
         "cached functions": len(found),
         "cache bytes": sum(size for _, size in found),
-        "cache problem": _reason_without_disk,
+        "cache problem": problem,
     }
-
-
-def fingerprint(function: Any, *more: str) -> str:
-    """Return a hexadecimal digest of what ``function`` computes, following what it refers to.
-
-    >>> def double(x): return 2 * x
-    >>> def triple(x): return 3 * x
-    >>> fingerprint(double) == fingerprint(double), fingerprint(double) == fingerprint(triple)
-    (True, False)
-    """
-    digest = hashlib.sha256()
-    for part in (*more, *_parts(function, set())):
-        digest.update(part.encode())
-        digest.update(b"\0")
-    return digest.hexdigest()
-
-
-def referred_functions(function: Any) -> Iterator[types.FunctionType]:
-    """Yield the plain functions that ``function`` refers to by global name or closure (not transitively)."""
-    for _, value in _references(function):
-        if isinstance(value, types.FunctionType):
-            yield value
-
-
-def _parts(value: Any, seen: set[int]) -> Iterator[str]:
-    """Yield what machine code made of ``value`` depends on; every value is followed once."""
-    if isinstance(value, int | float | complex | str | bytes | None):
-        yield repr(value)
-        return
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    function = _function_of(value)
-    if function is not None:
-        yield from _function_parts(function, seen)
-    elif isinstance(value, tuple | list):
-        for item in value:
-            yield from _parts(item, seen)
-    elif isinstance(value, set | frozenset):
-        yield from sorted("".join(_parts(item, seen)) for item in value)  # their order differs between processes
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield repr(key)
-            yield from _parts(item, seen)
-    elif isinstance(value, type):
-        yield from _class_parts(value, seen)
-    elif isinstance(value, enum.Enum):
-        yield repr(value.value)
-    elif hasattr(value, "dtype") and hasattr(value, "tobytes"):  # a numpy array frozen into the machine code
-        yield f"{value.dtype}{value.shape}" + hashlib.sha256(value.tobytes()).hexdigest()
-    else:
-        yield f"{type(value).__module__}.{getattr(value, '__qualname__', type(value).__qualname__)}"
-
-
-def _function_parts(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
-    yield from _code_parts(function.__code__, seen)
-    for defaults in (function.__defaults__, function.__kwdefaults__):
-        yield from _parts(defaults, seen)
-    for name, referred in _references(function):
-        yield name
-        yield from _parts(referred, seen)
-
-
-def _class_parts(value: type, seen: set[int]) -> Iterator[str]:
-    """An enumeration, or constants in a class."""
-    yield f"{value.__module__}.{value.__qualname__}"
-    if value.__module__.split(".")[0] not in LIBRARIES:
-        for name, item in sorted(vars(value).items()):
-            if not name.startswith("__"):
-                yield name
-                yield from _parts(item, seen)
-
-
-def _function_of(value: Any) -> types.FunctionType | None:
-    """Return the plain function behind what Numba makes of one: a dispatcher, a ufunc, a C callback."""
-    for name in ("_dispatcher", "_pyfunc", "py_func"):
-        value = getattr(value, name, value) if not isinstance(value, type) else value
-    return value if isinstance(value, types.FunctionType) else None
-
-
-def _code_parts(code: types.CodeType, seen: set[int]) -> Iterator[str]:
-    yield code.co_code.hex()
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _code_parts(constant, seen)
-        else:
-            yield from _parts(constant, set())
-    yield repr((code.co_names, code.co_varnames))
-
-
-def _references(function: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what the names in the function's bytecode stand for: globals, attributes of modules, closure cells."""
-    function = getattr(function, "py_func", function)
-    names = sorted(set(_all_names(function.__code__)))
-    modules = []
-    for name in names:
-        if name in function.__globals__:
-            value = function.__globals__[name]
-            if isinstance(value, types.ModuleType):
-                modules.append(value)
-            else:
-                yield name, value
-    for module in modules:  # grows while it is walked: package.module.function is two attributes away
-        if module.__name__.split(".")[0] in LIBRARIES:
-            continue
-        for name in names:
-            value = getattr(module, name, None)
-            if isinstance(value, types.ModuleType):
-                if value not in modules:
-                    modules.append(value)
-            elif hasattr(module, name):
-                yield f"{module.__name__}.{name}", value
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # an empty cell: the function refers to itself before it is bound
-            continue
-
-
-def _all_names(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _all_names(constant)

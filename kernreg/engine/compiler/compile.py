@@ -15,10 +15,13 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.extending import register_jitable
 
+from kernreg.common.forking import held_while_forking
 from kernreg.engine.compiler import cache
+from kernreg.engine.compiler.fingerprint import fingerprint, referred_functions
 from kernreg.errors import EngineError, ParameterError, PerformanceWarning
 from kernreg.jit import fingerprint as jit_fingerprint
 from kernreg.jit import wide
@@ -34,6 +37,7 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 TINY_SINGLE, MAX_SINGLE = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 
 _lock = threading.RLock()
+held_while_forking(_lock, global_compiler_lock._lock)  # a thread that compiles a new driver holds both, in this order
 _compiled: dict[Any, Any] = {}
 _registered: set[int] = set()
 _warned: list[Any] = []  # the functions themselves: an id may be used again
@@ -56,7 +60,7 @@ def compiled(
             if jitted:
                 _warn_once(name, jitted)
             else:
-                digest = cache.fingerprint(factory(*functions), jit_fingerprint(), repr(sorted(fastmath)))
+                digest = fingerprint(factory(*functions), jit_fingerprint(), repr(sorted(fastmath)))
                 cache.enable(dispatcher, f"{name}-{factory.__name__.removeprefix('make_')}", digest)
             _compiled[key] = dispatcher
         return _compiled[key]
@@ -177,7 +181,7 @@ def _make_callable_from_numba(function: Any) -> None:
         return
     # Inlined before anything else is optimised: only then are choices by a parameter taken out of the loop.
     register_jitable(forceinline=True)(function)
-    for helper in cache.referred_functions(function):
+    for helper in referred_functions(function):
         _make_callable_from_numba(helper)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.engine.arrays import Samples, check_pair, is_sparse, result_dtype
+from kernreg.engine.arrays import Samples, check_pair, in_double, is_sparse, result_dtype
 from kernreg.engine.compiler.compile import compiled, compiled_epilogue, make_pair_loop, typed_parameters
 from kernreg.engine.program import Program
 from kernreg.engine.tiles.sparse import SparseStatistic
@@ -33,6 +33,8 @@ class BlockFiller:
     """The un-normalised values of a program between X and Z, block by block, from any thread."""
 
     def __init__(self, program: Program, X: Samples, Z: Samples):
+        if X.dtype != Z.dtype:  # a term of a float32 number, sqrt(x), would be good to float32 only
+            X, Z = in_double(X), in_double(Z)
         self.program, self.X, self.Z = program, X, Z
         self.shape = (X.shape[0], Z.shape[0])
         if X.ndim == 1:  # sample indices: nothing to compute with but the block function

@@ -16,6 +16,7 @@ from kernreg.kernels.base import Kernel, rebind, refuse_foreign_estimator
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, value_key
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.function import BoundKernel
+from kernreg.kernels.ownership import own_samples
 from kernreg.kernels.samples import SampleParts
 
 kernel_domain = Domain("a kernel: a spec such as 'rbf(sigma=2.0)', a Kernel or a family", make_kernel)
@@ -108,8 +109,16 @@ class UnboundKernel(CombinedKernel):
     def _diagonal(self, X: Any) -> np.ndarray:
         return self._anchored(X, None)._diagonal(X)
 
+    def _bound_to(self, reference: Any) -> Kernel:
+        """Return the kernel with checked samples, as they are, as its reference set."""
+        raise NotImplementedError
+
+    def bind(self, Z: Any) -> Kernel:
+        """Return the kernel with ``Z``, copied, as its reference set."""
+        return self._bound_to(own_samples(self._samples(Z, "Z")))
+
     def _anchored(self, X: Any, Z: Any) -> Kernel:
-        return self.bind(whole(X if Z is None else Z))
+        return self._bound_to(whole(X if Z is None else Z))
 
 
 class BoundCombination(CombinedKernel):

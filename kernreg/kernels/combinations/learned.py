@@ -19,7 +19,8 @@ from kernreg.kernels.base import Kernel
 from kernreg.kernels.combinations.base import CombinedKernel, copied, one_kernel, squared_norms, with_form
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, boolean, matrix
 from kernreg.kernels.family import KernelFamily
-from kernreg.kernels.samples import same_samples
+from kernreg.kernels.ownership import frozen
+from kernreg.kernels.samples import row_start, same_samples
 
 _SYMMETRY = 1e-10  # of a correction, relative to its largest entry
 
@@ -129,9 +130,7 @@ class Corrected(_ThroughSamples):
         """Return where the rows start among those of ``training``, None if they are not there."""
         if self.training is None or not same_samples(Z, self._held):
             return None
-        if self_start is not None:
-            return self_start if self_start >= 0 else None
-        return 0 if same_samples(X, self._held) else None
+        return 0 if same_samples(X, self._held) else row_start(X, Z, self_start)
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         if self._training_start(X, X if Z is None else Z, None) is not None:
@@ -232,7 +231,7 @@ def _even_out(K: np.ndarray, rows: int = 512) -> None:
 def _dense(value: Any) -> np.ndarray:
     if is_sparse(value):
         raise ValueError
-    return np.ascontiguousarray(matrix.check(value), dtype=np.float64)
+    return frozen(np.ascontiguousarray(matrix.check(value), dtype=np.float64))
 
 
 dense = Domain("a finite 2-D numeric array", _dense)

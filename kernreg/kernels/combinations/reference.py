@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from kernreg.engine.arrays import result_dtype
+from kernreg.engine.arrays import in_double, result_dtype
 from kernreg.errors import AsymmetryError
 from kernreg.factory import make_kernel
 from kernreg.kernels.base import Kernel
@@ -26,7 +26,7 @@ from kernreg.kernels.combinations.base import (
 )
 from kernreg.kernels.domains import Parameter, check_learnt, choice
 from kernreg.kernels.row_block_operator import CenteredOperator
-from kernreg.kernels.samples import identical_pairs, same_samples
+from kernreg.kernels.samples import identical_pairs, row_start, same_samples
 
 
 class _Unbound(UnboundKernel):
@@ -38,9 +38,8 @@ class _Unbound(UnboundKernel):
         """True: it is defined through one."""
         return True
 
-    def bind(self, Z: Any) -> Kernel:
-        """Return the kernel with ``Z`` as its reference set."""
-        return self._bound_class(self, self._samples(Z, "Z"))
+    def _bound_to(self, reference: Any) -> Kernel:
+        return self._bound_class(self, reference)
 
     def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
         made = self._bound_class.__new__(self._bound_class)
@@ -86,7 +85,7 @@ class BoundCentered(_Learnt):
     def _learn(self) -> Any:
         # By products with ones: K itself is never held, and sparse samples cost what their shared features do.
         inner, n = self.parts[0], self._reference.shape[0]
-        K = inner._operator(self._reference, None)
+        K = inner._operator(in_double(self._reference), None)  # means of float32 serve float64 samples, too
         rows = _mean_product(K, n)
         columns = rows if inner.symmetric else _mean_product(K.T, n)
         return rows, columns, float(rows.mean()) if n else 0.0
@@ -108,11 +107,12 @@ class BoundCentered(_Learnt):
         whole = Z is None
         Z = X if whole else Z
         K = inner._evaluate(X, None if whole else Z, out, self_start)
-        rows = self._row_means(X, self_start if same_samples(Z, R) else None)
+        rows = self._row_means(X, row_start(X, Z, self_start) if same_samples(Z, R) else None)
         if inner.symmetric and (whole or same_samples(X, Z)):
             columns = rows
         else:
-            columns = self._column_means(Z, self_start if same_samples(X, R) else None)
+            mirrored = None if self_start is None else -self_start
+            columns = self._column_means(Z, row_start(Z, X, mirrored) if same_samples(X, R) else None)
         for i in range(len(K)):  # the sum of the two means first: it is the same for (i, j) and (j, i)
             K[i] -= (rows[i] + columns) - self._state[2]
         return K
@@ -128,17 +128,17 @@ class BoundCentered(_Learnt):
             return self._state[0]
         if start is not None:  # rows of the reference, a slice of them
             return self._state[0][start : start + X.shape[0]]
-        return _mean_product(inner._operator(X, R), R.shape[0])
+        return _mean_product(inner._operator(in_double(X), R), R.shape[0])
 
     def _column_means(self, Z: Any, start: int | None) -> np.ndarray:
         inner, R = self.parts[0], self._reference
         if same_samples(Z, R):
             return self._state[1]
         if start is not None:  # the reference's own columns, a slice of them
-            return self._state[1][-start : Z.shape[0] - start]
+            return self._state[1][start : start + Z.shape[0]]
         if inner.symmetric:
             return self._row_means(Z, None)
-        return _mean_product(inner._operator(R, Z).T, R.shape[0])
+        return _mean_product(inner._operator(R, in_double(Z)).T, R.shape[0])
 
 
 def _mean_product(K: LinearOperator, count: int) -> np.ndarray:
@@ -201,7 +201,9 @@ class BoundSpectrum(_Learnt):
             K = inner._evaluate(X, Z, None, self_start)
             K[identical_pairs(X, X if Z is None else Z)] += self._state
             return copied(K, out)
-        start = 0 if to_reference and same_samples(X, R) else self_start if to_reference else None
+        start = None
+        if to_reference:
+            start = 0 if same_samples(X, R) else row_start(X, R, self_start)
         dtype = result_dtype(X, X if Z is None else Z)
         half, ratio, training = self._state
         if start is not None:

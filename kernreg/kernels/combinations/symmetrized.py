@@ -46,9 +46,8 @@ class Symmetrized(UnboundKernel):
         """K Kᵀ and Kᵀ K are positive semi-definite; the mean need not be."""
         return True if self.how != "mean" else self.parts[0].definite or None
 
-    def bind(self, Z: Any) -> Kernel:
-        """Return the kernel with its reference set: for "left" and "right" the sums run over it."""
-        return BoundSymmetrized(self, self._samples(Z, "Z"))
+    def _bound_to(self, reference: Any) -> Kernel:
+        return BoundSymmetrized(self, reference)
 
     def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
         made = BoundSymmetrized.__new__(BoundSymmetrized)

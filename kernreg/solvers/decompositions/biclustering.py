@@ -36,7 +36,7 @@ from sklearn.base import BiclusterMixin
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize as unit_rows
 from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
@@ -45,6 +45,7 @@ from kernreg.errors import DataError, MemoryBudgetError, ParameterError
 from kernreg.solvers.decompositions.compatibility.fixed_maps import make_compatibility
 from kernreg.solvers.decompositions.ksvd import KernelSVD
 from kernreg.solvers.parameters import KernelParameters, check_choice
+from kernreg.solvers.samples import check_table
 
 SCALINGS = ("auto", "bipartite", "none")
 LENGTHS = ("both", "projected", "none")
@@ -156,11 +157,11 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
         check_choice("compatibility", self.compatibility, COMPATIBILITIES)
         check_choice("lengths", self.lengths, LENGTHS)
         check_choice("embedding", self.embedding, EMBEDDINGS)
-        least = {"ensure_min_samples": 2, "ensure_min_features": 2}
-        A = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], **least)
+        A = check_table(self, X, ensure_min_samples=2, ensure_min_features=2)
         if y is not None:
             check_consistent_length(A, y)
         clusters = self._cluster_counts(A.shape)
+        self._lengths, self._embedding = self.lengths, self.embedding
         A = self._fit_scaling(A)
         random = check_random_state(self.random_state)
         rows, columns = self._two_sample_sets(A, random)
@@ -185,7 +186,7 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
     def predict(self, X: Any) -> np.ndarray:
         """Return the cluster of each row of a matrix with the columns of the training matrix."""
         check_is_fitted(self)
-        A = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        A = check_table(self, X, reset=False)
         rows = self._row_samples(self._scaled(A))
         points = self._embedded(self.svd_.transform(rows), self.svd_.left_scores_)
         return self.row_kmeans_.predict(points.astype(self.row_embedding_.dtype, copy=False))
@@ -218,7 +219,7 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
         self.scaling_ = "bipartite" if self.scaling == "bipartite" or (self.scaling == "auto" and counts) else "none"
         if self.scaling_ == "bipartite":
             self._column_weights = _inverse_roots(A, axis=0)
-        self._unit = 1.0 if self.lengths == "none" else _unit(entries)
+        self._unit = 1.0 if self._lengths == "none" else _unit(entries)
         return self._scaled(A)
 
     def _scaled(self, A: Any) -> Any:
@@ -258,17 +259,22 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
 
     def _row_samples(self, A: Any) -> Any:
         rows = A if self._row_map is None else A @ self._row_map
-        if self.lengths == "none":
+        if self._lengths == "none":
             return rows
         return unit_rows(rows) if self._row_length is None else _divided(rows, self._row_length)
 
     def _embedded(self, scores: np.ndarray, training_scores: np.ndarray) -> np.ndarray:
-        if self.embedding == "directions":
+        if self._embedding == "directions":
             return unit_rows(scores)
-        if self.embedding == "scores":
+        if self._embedding == "scores":
             return scores
         lengths = np.linalg.norm(training_scores, axis=0)  # the singular values
         return scores / np.where(lengths > 0.0, lengths, 1.0)
+
+    def __kernreg_restored__(self) -> None:
+        """Take from the parameters what model files of the first form do not say otherwise."""
+        self.__dict__.setdefault("_lengths", self.lengths)
+        self.__dict__.setdefault("_embedding", self.embedding)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -208,14 +208,14 @@ class AsymmetricNystroem(TwoSided):
                 f"tol={report.tolerance:.2g} was asked for. Raise max_landmarks or tol, try landmarks='leverage', or "
                 "use KernelSVD",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         if report.note and (report.rows, report.columns) != report.shape:
             warnings.warn(
                 f"{report.note}. Take more landmarks than {report.rows} and {report.columns}, or landmarks='leverage', "
                 "or fewer components",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         if report.normalizer_error > _UNRELIABLE:
             warnings.warn(
@@ -223,7 +223,7 @@ class AsymmetricNystroem(TwoSided):
                 f"{100 * report.normalizer_error:.0f} %: the kernel is too local for {report.columns} landmarks. Use "
                 "normalizers='exact', or more landmarks",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _check_parameters(self, kernel: Kernel) -> None:

@@ -138,7 +138,7 @@ class _AsKLS(DualMachine):
         system: Any
         if strategy == "exact":
             K = data.matrix()
-            warn_if_uninformative(data.kernel, K, data.X, stacklevel=3)
+            warn_if_uninformative(data.kernel, K, data.X, stacklevel=4)
             settings = settings.measured(partial(data.size_of_values, K))
             system = ExactSystem(self._make_system(damped=damped), K, problems, data.weights)
         else:

@@ -101,7 +101,7 @@ class _LSSVM(DualMachine):
         if strategy == "exact":
             K = data.matrix()
             require_symmetric(data.kernel, K, **symmetry)
-            warn_if_uninformative(data.kernel, K, data.X, stacklevel=3)
+            warn_if_uninformative(data.kernel, K, data.X, stacklevel=4)
             settings = settings.measured(partial(data.size_of_values, K))
             system = ExactSystem(SymmetricSystem, K, problems, data.weights)
         else:

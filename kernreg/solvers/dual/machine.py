@@ -129,6 +129,7 @@ class DualMachine(KernelParameters):
             "_frequencies": data.frequencies,
             "_calibrations": {},
             "_some_left_out": self._kept_for_probabilities(choice, system),
+            "_calibration": getattr(self, "calibration", None),
             "_loo": choice.left_out,
             "_unavailable": _why_unavailable(choice),
             **targets.fitted,
@@ -142,10 +143,10 @@ class DualMachine(KernelParameters):
             self.__dict__.pop(of_an_earlier_fit, None)
         self.__dict__.update(fit)
         if choice.warning:
-            advise(choice.warning, GridEndWarning, stacklevel=4)
+            advise(choice.warning, GridEndWarning, stacklevel=5)
         doubt = _doubt(solution)
         if doubt:
-            advise(doubt, LinAlgWarning, stacklevel=4)
+            advise(doubt, LinAlgWarning, stacklevel=5)
 
     def __kernreg_restored__(self) -> None:
         """Raise ValueError where what a model file holds does not fit together."""
@@ -313,7 +314,9 @@ class DualClassifier(ClassifierMixin, DualMachine):
 
     def _calibrated(self) -> list[Calibration]:
         """Return the calibration of each column of labels; kept in a dict, so that asking changes no attribute."""
-        method, targets = check_choice("calibration", self.calibration, METHODS), self._targets
+        # As it was at the fit; model files of the first form do not say it otherwise than by the parameter.
+        method, targets = vars(self).get("_calibration", self.calibration), self._targets
+        check_choice("calibration", method, METHODS)
         if method not in self._calibrations:
             decision, rows = self._unseen_decisions()
             y, frequencies = self._y[rows], None if self._frequencies is None else self._frequencies[rows]

@@ -88,7 +88,7 @@ class LandmarkSystem:
                 "landmarks (n_landmarks) or more memory (kernreg.set_config) are more accurate; strategy='lowrank' "
                 "says that this is meant",
                 ApproximationWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         options: dict[str, Any] = {
             "weights": data.weights,

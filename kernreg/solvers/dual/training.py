@@ -14,6 +14,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
 from kernreg.common.medians import weighted_median
+from kernreg.engine.arrays import check_readable
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.solvers.finiteness import not_finite_error
@@ -95,6 +96,7 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
     is_pair = is_pair and pairs
     several = regression or is_table(y)
     if not is_pair and input_kind(kernel) == "table":
+        check_readable(X, "X")
         X, y = validate_data(
             machine,
             X,

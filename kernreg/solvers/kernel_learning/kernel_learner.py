@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel
+from kernreg.solvers.atomicity import AtomicFit
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 
 
-class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AtomicFit, BaseEstimator):
     """An estimator that learns a kernel."""
 
     #: What chains and tests know a kernel learner by.

@@ -211,7 +211,7 @@ class SCGLDK(KernelLearner, KernelParameters):
                 f"{self.gamma_:g} times the kernel matrix is too large for double precision (condition number "
                 f"{self.solver_report_.condition:.2g}). Take a smaller gamma, or scale the samples or the kernel",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 

@@ -230,7 +230,7 @@ class SCGOSK(KernelLearner):
                 f"the best kernel has one vector, which cannot tell {len(side.classes)} classes apart. Bound the first "
                 "weight, constraints={'G': [[1, 0, …, 0]], 'h': [0.2]}, or change n_neighbors",
                 KernregWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 

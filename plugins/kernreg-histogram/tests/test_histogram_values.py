@@ -146,6 +146,7 @@ def test_identities_between_the_kernels():
     np.testing.assert_allclose(containment()(P), kernreg.make_kernel("intersection")(P), rtol=1e-13)
 
 
+@pytest.mark.filterwarnings("ignore::kernreg.errors.RangeWarning")
 @pytest.mark.parametrize("magnitude", [1e-300, 1e-12, 1e12, 1e150])
 def test_counts_of_any_magnitude_give_finite_values(magnitude, histograms):
     X = histograms[:10] * magnitude
@@ -189,3 +190,18 @@ def test_additive_chi2_is_what_scikit_learn_samples_and_differs_from_its_kernel_
     np.testing.assert_allclose(additive_chi2_kernel(P), 2.0 * K - sums[:, None] - sums, atol=1e-12)
     features = AdditiveChi2Sampler(sample_steps=3).fit_transform(P)
     np.testing.assert_allclose(features @ features.T, K, rtol=0.06)  # its feature map is cut off
+
+
+@pytest.mark.parametrize(
+    "name", ["bhattacharyya", "hellinger", "histogram-intersection", "histogram-kl", "jensen-shannon"]
+)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_float32_beside_float64_is_computed_in_float64(name, form):
+    rng = np.random.default_rng(0)
+    X, Z = rng.random((7, 6)).astype(np.float32), rng.random((5, 6))
+    k = kernreg.make_kernel(name)
+    for left, right in ((X, Z), (Z, X)):
+        expected = k(left.astype(np.float64), right.astype(np.float64))
+        np.testing.assert_allclose(k(form(left), form(right)), expected, rtol=1e-14)
+        product = k.operator(form(left), form(right)) @ np.eye(len(right))
+        np.testing.assert_allclose(product, expected, rtol=1e-14)

@@ -103,5 +103,5 @@ def warn_not_converged(report: LearningReport, tol: float, advice: str) -> None:
             f"{report.method} stopped after {report.iterations} iterations with residual {report.residual:.2g}, tol is "
             f"{tol:g}; {advice}",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

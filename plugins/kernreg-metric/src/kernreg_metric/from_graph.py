@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from sklearn.utils.validation import validate_data
-
-from kernreg.solvers import NeighbourGraph, given_graph, neighbour_graph
+from kernreg.solvers import NeighbourGraph, check_table, given_graph, neighbour_graph
 from kernreg_metric.base import Learner
 
 
@@ -19,11 +16,10 @@ class FromGraph(Learner):
 
     def _start(self, X: Any) -> tuple[Any, NeighbourGraph]:
         """Return the samples, checked, and their graph."""
-        floats = [np.float64, np.float32]
-        X = validate_data(self, X, accept_sparse="csr", dtype=floats, ensure_min_samples=2, copy=True)
+        X = check_table(self, X, ensure_min_samples=2)
         graph = neighbour_graph(X, self.n_neighbors) if self.graph is None else given_graph(self.graph, X.shape[0])
         self.X_fit_, self.graph_ = X, graph.weights
         return X, graph
 
     def _checked(self, X: Any) -> Any:
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return check_table(self, X, reset=False)

@@ -198,7 +198,7 @@ class LDK(FromKernel):
             f"{int(names[columns[first]])}: they are one point to the kernel, and no kernel learned from it tells them "
             "apart"
         )
-        warnings.warn(note, KernregWarning, stacklevel=3)
+        warnings.warn(note, KernregWarning, stacklevel=4)
         kept = ~hopeless
         if not kept.any():
             raise DataError(f"no pair is left to learn from: {note}")

@@ -140,7 +140,7 @@ class OSK(FromGraph):
                 f"cvxopt stopped with status {found.status!r}; the alignment could be {found.gap:.2g} of its value "
                 "better. method='nnls' solves the same problem",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return LearningReport(self.method, size, self.alignment_, found.iterations, found.gap, optimal, note)
 

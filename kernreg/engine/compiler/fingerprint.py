@@ -1,0 +1,164 @@
+"""The fingerprint of a function: what machine code made of it depends on, in one digest.
+
+It covers the bytecode, constants and defaults of the function and, transitively, of every function, number, array and
+module attribute it refers to, and of what Numba compiles in the place of a function (`numba.extending.overload`).
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import types
+from collections.abc import Iterator
+from typing import Any
+
+# Not followed: their versions are in the directory's name, or do not matter.
+LIBRARIES = ("numpy", "math", "numba", "llvmlite", "scipy", "builtins", "enum")
+_COVERED = "kernreg.jit"  # by a digest of its sources, which whoever caches adds
+
+
+def fingerprint(function: Any, *more: str) -> str:
+    """Return a hexadecimal digest of what ``function`` computes, following what it refers to.
+
+    >>> def double(x): return 2 * x
+    >>> def triple(x): return 3 * x
+    >>> fingerprint(double) == fingerprint(double), fingerprint(double) == fingerprint(triple)
+    (True, False)
+    """
+    digest = hashlib.sha256()
+    for part in (*more, *_parts(function, set())):
+        digest.update(part.encode())
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+def referred_functions(function: Any) -> Iterator[types.FunctionType]:
+    """Yield the plain functions that ``function`` refers to by global name or closure (not transitively)."""
+    for _, value in _references(function):
+        if isinstance(value, types.FunctionType):
+            yield value
+
+
+def _parts(value: Any, seen: set[int]) -> Iterator[str]:
+    """Yield what machine code made of ``value`` depends on; every value is followed once."""
+    if isinstance(value, int | float | complex | str | bytes | None):
+        yield repr(value)
+        return
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    function = _function_of(value)
+    if function is not None:
+        yield from _function_parts(function, seen)
+        for overloading in _overloads(function):
+            yield from _parts(overloading, seen)
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from _parts(item, seen)
+    elif isinstance(value, set | frozenset):
+        yield from sorted("".join(_parts(item, seen)) for item in value)  # their order differs between processes
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield repr(key)
+            yield from _parts(item, seen)
+    elif isinstance(value, type):
+        yield from _class_parts(value, seen)
+    elif isinstance(value, enum.Enum):
+        yield repr(value.value)
+    elif hasattr(value, "dtype") and hasattr(value, "tobytes"):  # a numpy array frozen into the machine code
+        yield f"{value.dtype}{value.shape}" + hashlib.sha256(value.tobytes()).hexdigest()
+    else:
+        yield f"{type(value).__module__}.{getattr(value, '__qualname__', type(value).__qualname__)}"
+        for overloading in _overloads(value):
+            yield from _parts(overloading, seen)
+
+
+def _function_parts(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
+    yield from _code_parts(function.__code__, seen)
+    for defaults in (function.__defaults__, function.__kwdefaults__):
+        yield from _parts(defaults, seen)
+    for name, referred in _references(function):
+        yield name
+        yield from _parts(referred, seen)
+
+
+def _class_parts(value: type, seen: set[int]) -> Iterator[str]:
+    """An enumeration, or constants in a class."""
+    yield f"{value.__module__}.{value.__qualname__}"
+    if value.__module__.split(".")[0] not in LIBRARIES:
+        for name, item in sorted(vars(value).items()):
+            if not name.startswith("__"):
+                yield name
+                yield from _parts(item, seen)
+
+
+def _function_of(value: Any) -> types.FunctionType | None:
+    """Return the plain function behind what Numba makes of one: a dispatcher, a ufunc, a C callback, an intrinsic."""
+    for name in ("_dispatcher", "_pyfunc", "py_func", "_defn"):
+        value = getattr(value, name, value) if not isinstance(value, type) else value
+    return value if isinstance(value, types.FunctionType) else None
+
+
+def _overloads(function: Any) -> Iterator[types.FunctionType]:
+    """Yield the functions that say what Numba compiles for a call of this one, where others than Numba have said it."""
+    from numba.core.registry import cpu_target
+
+    context = cpu_target.typing_context
+    context.refresh()
+    known = context._lookup_global(function)  # not `resolve_value_type`, which registers what it does not know
+    for template in getattr(known, "templates", ()):
+        found = getattr(template, "_overload_func", None)
+        if isinstance(found, types.FunctionType):
+            package = found.__module__
+            if package.split(".")[0] not in LIBRARIES and not package.startswith(_COVERED):
+                yield found
+
+
+def _code_parts(code: types.CodeType, seen: set[int]) -> Iterator[str]:
+    yield code.co_code.hex()
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _code_parts(constant, seen)
+        else:
+            yield from _parts(constant, set())
+    yield repr((code.co_names, code.co_varnames))
+
+
+def _references(function: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what the names in the function's bytecode stand for: globals, attributes of modules, closure cells."""
+    function = getattr(function, "py_func", function)
+    names = sorted(set(_all_names(function.__code__)))
+    modules = []
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            value = cell.cell_contents
+        except ValueError:  # an empty cell: the function refers to itself before it is bound
+            continue
+        if isinstance(value, types.ModuleType):
+            modules.append(value)
+        else:
+            yield name, value
+    for name in names:
+        if name in function.__globals__:
+            value = function.__globals__[name]
+            if isinstance(value, types.ModuleType):
+                modules.append(value)
+            else:
+                yield name, value
+    for module in modules:  # grows while it is walked: package.module.function is two attributes away
+        if module.__name__.split(".")[0] in LIBRARIES:
+            continue
+        for name in names:
+            value = getattr(module, name, None)
+            if isinstance(value, types.ModuleType):
+                if value not in modules:
+                    modules.append(value)
+            elif hasattr(module, name):
+                yield f"{module.__name__}.{name}", value
+
+
+def _all_names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _all_names(constant)

@@ -1,0 +1,75 @@
+"""Folders that nobody else can write to: machine code and pickles are read from no other.
+
+Whoever can write to the folder of the compile cache can make this user run anything. So folders are made with mode
+0700, whatever the umask, and used only while they belong to this user and neither group nor others may write to them.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+
+_MODE = 0o700
+_FOREIGN_HANDS = 0o022  # writing by group and others
+
+_own: dict[int, Path] = {}  # by process: a forked child must not delete its parent's
+
+
+class UnsafeFolder(OSError):
+    """A folder or file that somebody else may have written to."""
+
+
+def make_private(folder: Path, *, below: Path) -> Path:
+    """Return a folder, made with its parents where it is missing; raise UnsafeFolder where others may write to it.
+
+    What stands between ``below`` and the folder is checked, ``below`` itself is not: it may be shared.
+    """
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    for path in reversed(missing):
+        path.mkdir(mode=_MODE, exist_ok=True)
+        path.chmod(_MODE)  # the umask may have taken even this user's permissions
+    require_private(folder, below=below)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{folder} is not writable")
+    return folder
+
+
+def require_private(folder: Path, *, below: Path) -> None:
+    """Raise UnsafeFolder where a folder, or one between it and ``below``, is not this user's own; missing ones are."""
+    for path in (*reversed(folder.relative_to(below).parents[:-1]), folder.relative_to(below)):
+        place = below / path
+        try:
+            for status in (os.lstat(place), os.stat(place)):  # of a link itself, and of what it points to
+                require_own(status, str(place))
+        except (FileNotFoundError, NotADirectoryError):
+            return
+
+
+def require_own(status: os.stat_result, name: str) -> None:
+    """Raise UnsafeFolder where somebody else owns a file or folder, or may write to it."""
+    if not hasattr(os, "geteuid"):  # Windows: a user's folders are his own by inheritance
+        return
+    if status.st_uid != os.geteuid():
+        raise UnsafeFolder(f"{name} belongs to another user (uid {status.st_uid}), so nothing is read from it")
+    if not stat.S_ISLNK(status.st_mode) and status.st_mode & _FOREIGN_HANDS:
+        raise UnsafeFolder(
+            f"{name} can be written to by other users (mode {stat.S_IMODE(status.st_mode):04o}), so nothing is read "
+            f"from it; chmod go-w {name}"
+        )
+
+
+def of_this_process() -> Path:
+    """Return a temporary folder of this process, removed when it ends."""
+    if os.getpid() not in _own:
+        _own[os.getpid()] = Path(tempfile.mkdtemp(prefix="kernreg-cache-"))
+        atexit.register(_remove, os.getpid())
+    return _own[os.getpid()]
+
+
+def _remove(process: int) -> None:
+    if process == os.getpid():
+        shutil.rmtree(_own[process], ignore_errors=True)

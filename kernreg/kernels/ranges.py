@@ -1,0 +1,66 @@
+"""The range of numbers in which a kernel is exact, and the warning beyond it.
+
+A statistic multiplies: squares of numbers beyond 1e154 are infinite, and those below 1e-162 zero, so that a width of
+the same size no longer helps. Inside the ranges below nothing is lost. float32 samples, whose statistics are computed
+in float64, are always inside.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernreg.engine.arrays import is_sparse
+from kernreg.errors import RangeWarning
+
+#: Between these sizes, in magnitude, samples are safe: sums of products, and sums of differences.
+PRODUCTS, SUMS = (1e-140, 1e140), (1e-300, 1e300)
+SAFE: dict[str, tuple[float, float]] = {
+    "dot": PRODUCTS,
+    "sqeuclidean": PRODUCTS,
+    "term": PRODUCTS,
+    "rows": PRODUCTS,
+    "l1": SUMS,
+}
+
+_PACKAGE = str(Path(__file__).parent.parent)
+
+
+def warn_beyond(kernel: Any, X: Any, name: str) -> None:
+    """Warn where samples are so large or so small that kernel values may be lost."""
+    low, high = kernel.family.safe_range
+    if high == np.inf:
+        return
+    beyond = _beyond(X.data if is_sparse(X) else X, low, high)
+    if beyond:
+        warnings.warn(
+            f"{kernel.name}: {name} holds values of size {beyond:.3g}, and this kernel is exact for sizes from {low:g} "
+            f"to {high:g}; beyond, what it multiplies becomes 0 or infinite and kernel values may be wrong. Scale the "
+            "samples, and the widths with them",
+            RangeWarning,
+            stacklevel=_outside(),
+        )
+
+
+def _beyond(values: np.ndarray, low: float, high: float) -> float:
+    """Return the largest size among the values where it is not between the bounds, else 0; zeros do not count."""
+    if values.dtype != np.float64 or not values.size:
+        return 0.0
+    with np.errstate(over="ignore", under="ignore"):
+        squares = float(np.vdot(values, values))
+    if PRODUCTS[0] ** 2 * values.size < squares < PRODUCTS[1] ** 2:  # one pass, for all but a few data sets
+        return 0.0
+    largest = max(float(values.max()), -float(values.min()))
+    return 0.0 if largest == 0.0 or low <= largest <= high else largest
+
+
+def _outside() -> int:
+    """Return the stack level of the first caller that is not part of kernreg."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level

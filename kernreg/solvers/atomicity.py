@@ -1,0 +1,78 @@
+"""Fits that happen whole or not at all, and answers that come from one fit.
+
+`fit` works on a twin of the estimator. Only when it is done does the estimator take over the twin's attributes, in one
+step: a fit that fails or is interrupted leaves the estimator as it was. Every other public method and property works on
+what the estimator held when it was called, so an answer is that of the old fit or of the new one, never of a mixture,
+whatever another thread is fitting.
+
+    fit            twin.__dict__ = copy of self.__dict__      self.__dict__ = twin.__dict__ at the end
+    any other      view.__dict__ = self.__dict__ itself       what it keeps (leave-one-out values) stays with that fit
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+#: Methods that end in new attributes.
+FITTING = frozenset({"fit", "fit_transform", "fit_predict", "partial_fit"})
+
+
+class AtomicFit:
+    """Base of estimators whose `fit` stores all or nothing. A subclass writes `fit` as usual.
+
+    Methods and properties without an underscore in front are covered, also those of plugins' subclasses; ``set_params``
+    and its like, which change the estimator itself, are not.
+
+    Examples
+    --------
+    >>> class Mean(AtomicFit):
+    ...     def fit(self, X):
+    ...         self.size_ = len(X)
+    ...         self.mean_ = sum(X) / len(X)
+    ...         return self
+    >>> model = Mean().fit([1.0, 3.0])
+    >>> model.fit([])
+    Traceback (most recent call last):
+    ZeroDivisionError: division by zero
+    >>> model.size_, model.mean_
+    (2, 2.0)
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name, member in list(vars(cls).items()):
+            if name.startswith(("_", "set_")) or name == "get_params":
+                continue
+            wrap = _whole if name in FITTING else _from_one_fit
+            if inspect.isfunction(member):
+                setattr(cls, name, wrap(member))
+            elif isinstance(member, property) and member.fget is not None:
+                setattr(cls, name, property(wrap(member.fget), member.fset, member.fdel, member.__doc__))
+            elif inspect.isfunction(getattr(member, "fn", None)):  # scikit-learn's available_if
+                member.fn = wrap(member.fn)
+
+
+def _whole(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def fit(self: Any, *args: Any, **options: Any) -> Any:
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        result = method(twin, *args, **options)
+        self.__dict__ = twin.__dict__  # one step, which no signal or thread comes between
+        return self if result is twin else result
+
+    return fit
+
+
+def _from_one_fit(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def answer(self: Any, *args: Any, **options: Any) -> Any:
+        view = object.__new__(type(self))
+        view.__dict__ = self.__dict__
+        result = method(view, *args, **options)
+        return self if result is view else result
+
+    return answer

@@ -1,0 +1,111 @@
+"""Laws of what a fitted solver holds: a fit that is whole, samples of its own, and the parameters of the fit."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from kernreg.testing.arrays import require_same
+from kernreg.testing.laws import LawBook, fail
+from kernreg.testing.solvers import SolverCase, results
+
+STATE_LAWS = LawBook("solver")
+
+_INTERRUPTIONS = 12
+
+
+def interrupted(action: Callable[[], Any], at: int, packages: tuple[str, ...]) -> int:
+    """Run an action and raise KeyboardInterrupt in the ``at``-th call of a function of the packages; return the calls.
+
+    ``at=0`` counts without interrupting. Where the action has fewer calls it ends as it would.
+    """
+    count = 0
+
+    def watch(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal count
+        # A generator is entered once more when it is thrown away, and what is raised then is lost.
+        generator = frame.f_code.co_flags & inspect.CO_GENERATOR
+        if event == "call" and not generator and frame.f_code.co_filename.startswith(packages):
+            count += 1
+            if count == at:
+                raise KeyboardInterrupt
+
+    before = sys.gettrace()
+    sys.settrace(watch)
+    try:
+        action()
+    except KeyboardInterrupt:
+        if count < at or at == 0:  # not ours
+            raise
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@STATE_LAWS.law("interrupted refit")
+def interrupted_refit(case: SolverCase) -> None:
+    """A refit that is interrupted, wherever, leaves the solver as it was or not fitted: never a mixture of fits."""
+    from sklearn.exceptions import NotFittedError
+
+    import kernreg
+
+    module = inspect.getfile(case.declared_class)
+    packages = (str(Path(kernreg.__file__).parent), str(Path(module).parent))
+    _, _, new = case.training
+    X, y, _ = SolverCase(case.declared, data=case.data, seed=case.seed + 1).training
+    solver, _ = case.fitted()
+    other = case.make()
+    calls = interrupted(lambda: other.fit(X, y), 0, packages)
+    before, after = results(solver, new), results(other, new)
+    for at in np.unique(np.linspace(1, calls, _INTERRUPTIONS).astype(int)):
+        interrupted(partial(solver.fit, X, y), int(at), packages)
+        try:
+            found = results(solver, new)
+        except NotFittedError:
+            found = after
+        if _same(found, after):
+            solver, _ = case.fitted()
+            continue
+        for name, values in before.items():
+            require_same(found[name], values, f"refit interrupted in call {at} of {calls}: {name} is a mixture")
+
+
+@STATE_LAWS.law("own samples")
+def own_samples(case: SolverCase) -> None:
+    """What the caller does to X and y after fit changes no result."""
+    X, y, new = (np.array(array) for array in case.training)
+    solver = case.make().fit(X, y)
+    expected = results(case.make().fit(X.copy(), y.copy()), new)
+    X[...] = X[:1]
+    y[...] = y[:1]
+    for name, values in results(solver, new).items():
+        require_same(values, expected[name], f"{name} follows the caller's arrays")
+
+
+@STATE_LAWS.law("parameters of the fit")
+def parameters_of_the_fit(case: SolverCase) -> None:
+    """A parameter set after fit changes no result before the next fit."""
+    solver, new = case.fitted()
+    expected = results(solver, new)
+    for name, value in solver.get_params(deep=False).items():
+        solver.set_params(**{name: object()})
+        try:
+            found = results(solver, new)
+        except Exception as error:
+            fail(f"after set_params({name}=…) results raise {type(error).__name__}: {error}")
+        for method, values in expected.items():
+            if method not in found:
+                fail(f"after set_params({name}=…) there is no {method}")
+            require_same(found[method], values, f"after set_params({name}=…), {method} differs")
+        solver.set_params(**{name: value})
+
+
+def _same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> bool:
+    return found.keys() == expected.keys() and all(np.array_equal(found[name], expected[name]) for name in found)

@@ -1,0 +1,64 @@
+"""Where numbers leave the range in which a kernel is exact it says so, and inside it is exact."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import kernreg as kr
+from kernreg.errors import RangeWarning
+
+X = np.random.default_rng(0).normal(size=(6, 5))
+
+
+def naive(name, X, size):
+    """The kernel in long double, whose range is wider."""
+    X, size = X.astype(np.longdouble), np.longdouble(size)
+    gap = X[:, None] - X
+    square, l1 = (gap**2).sum(-1), np.abs(gap).sum(-1)
+    return {
+        "linear": lambda: X @ X.T,
+        "rbf": lambda: np.exp(-square / size**2),
+        "cauchy": lambda: 1 / (1 + square / size**2),
+        "laplacian": lambda: np.exp(-l1 / size),
+        "tl1": lambda: np.maximum(size - l1, 0),
+        "intersection": lambda: np.minimum(X[:, None], X).sum(-1),
+    }[name]()
+
+
+@pytest.mark.parametrize("name", ["linear", "rbf", "cauchy", "laplacian", "tl1", "intersection"])
+@pytest.mark.parametrize("exponent", [-310, -250, -170, -135, 0, 135, 155, 200, 290, 303])
+def test_a_kernel_is_exact_or_warns(name, exponent):
+    size = float(np.longdouble(10) ** exponent)
+    samples = (np.abs(X) if name == "intersection" else X) * size
+    params = {"rbf": "sigma", "cauchy": "sigma", "laplacian": "sigma", "tl1": "rho"}
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        K = kr.make_kernel(name, **({params[name]: size} if name in params else {}))(samples)
+    expected = naive(name, samples, size)
+    exact = np.isfinite(K).all() and bool(np.all(np.abs(K - expected) <= 1e-13 * np.abs(expected).max()))
+    told = any(issubclass(warning.category, RangeWarning) for warning in heard)
+    assert exact or told
+    if abs(exponent) <= 135:
+        assert exact
+        assert not told
+    assert not told or heard[0].filename == __file__
+
+
+def test_the_message_says_what_and_how_far():
+    with pytest.warns(RangeWarning, match=r"rbf: X holds values of size 3e\+200, and this kernel is exact .* 1e\+140"):
+        kr.make_kernel("rbf(sigma=1.0)")([[3e200]])
+    with pytest.warns(RangeWarning, match="size 1e-200"):
+        kr.make_kernel("linear")(sp.csr_array([[1e-200, 0.0]]))
+
+
+def test_zeros_a_few_tiny_values_and_float32_are_fine():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kr.make_kernel("linear")(np.zeros((3, 2)))
+        kr.make_kernel("linear")([[1.0, 1e-200]])  # too small to matter beside the others
+        kr.make_kernel("rbf(sigma=1.0)")(np.full((2, 2), 1e-30, dtype=np.float32))
+        kr.make_kernel("precomputed", K=np.full((2, 2), 1e200))([0, 1])
