@@ -48,6 +48,8 @@ REGISTRY = {
 }
 
 SOLVERS = {
+    "CrossConformalClassifier",
+    "CrossConformalRegressor",
     "AsKLSClassifier",
     "AsKLSRegressor",
     "AsymmetricNystroem",

@@ -3,6 +3,7 @@
     dual/             LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor: machines whose dual is linear in the targets
     decompositions/   KernelPCA, KernelSVD, AsymmetricNystroem, KernelBiclustering; linear_svd, two_kpca
     kernel_learning/  SCGLDK, SCGOSK: kernels learned from labels or pairs, and what is known about pairs of samples
+    inference/        how sure a machine is: intervals and prediction sets, by leave-one-out or by folds
     tuning.py         tune: kernel parameters and γ by exact leave-one-out
     parameters.py     kernels inside estimators, choices
     samples.py        tables, indices, pairs, weights
@@ -28,6 +29,7 @@ from kernreg.solvers.decompositions.ksvd import KernelSVD
 from kernreg.solvers.decompositions.nystrom import AsymmetricNystroem
 from kernreg.solvers.dual.ask_ls import AsKLSClassifier, AsKLSRegressor
 from kernreg.solvers.dual.ls_svm import LSSVC, LSSVR
+from kernreg.solvers.inference.cross_conformal import CrossConformalClassifier, CrossConformalRegressor
 from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
 from kernreg.solvers.kernel_learning.neighbourhoods import NeighbourGraph, given_graph, neighbour_graph, smoothest
 from kernreg.solvers.kernel_learning.scg_ldk import SCGLDK
@@ -46,6 +48,8 @@ __all__ = [
     "AsKLSClassifier",
     "AsKLSRegressor",
     "AsymmetricNystroem",
+    "CrossConformalClassifier",
+    "CrossConformalRegressor",
     "Display",
     "KernelBiclustering",
     "KernelLearner",

@@ -20,6 +20,9 @@ from kernreg.solvers.dual.gamma import Choice
 from kernreg.solvers.dual.solution import DualSolution
 from kernreg.solvers.dual.targets import ClassTargets, LabelTargets, RealTargets, Targets
 from kernreg.solvers.dual.training import TrainingSet, dense_copy, training_matrix
+from kernreg.solvers.inference.intervals import predict_interval
+from kernreg.solvers.inference.left_out import left_out_views
+from kernreg.solvers.inference.prediction_sets import predict_set
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_fitted, check_pair, check_samples, input_kind, take
 from kernreg.solvers.views import Views, without_mean_shift
@@ -239,6 +242,19 @@ class DualMachine(KernelParameters):
             views[name] = self._targets.shaped((values + intercept).astype(coefficients.dtype, copy=False))
         return views
 
+    def left_out_views(self, X: Any) -> Views:
+        """Return what the models without one training sample each predict, f⁽⁻ⁱ⁾(x), without refits.
+
+        What a kernel learnt from its reference set, and γ, are those of all samples.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Each of shape (n, m), or (n, m, columns) for several classes or outputs: column i is the model without
+            training sample i (those of zero weight are not among them).
+        """
+        return left_out_views(self, X)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -292,6 +308,31 @@ class DualClassifier(ClassifierMixin, DualMachine):
         if isinstance(targets, ClassTargets):
             return found[0]
         return np.column_stack([p[:, 1] for p in found]) if targets.indicator else found
+
+    def predict_set(
+        self, X: Any, coverage: float = 0.9, *, view: str | None = None, allow_empty: bool = True
+    ) -> np.ndarray | list[np.ndarray]:
+        """Return which classes cannot be excluded, by jackknife+ from exact leave-one-out: conformal prediction sets.
+
+        Where samples are exchangeable the set holds the true class with a probability of about ``coverage``, and of at
+        least 2 coverage - 1, whatever the kernel and the distribution.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, d)
+        coverage : float
+        view : str, optional
+            The view to take, ``"source"`` or ``"target"``; by default the merged decision.
+        allow_empty : bool
+            A set may be empty where no class conforms: that is how sets of an accurate machine keep to their coverage.
+            With False it holds the best class then, and covers more often.
+
+        Returns
+        -------
+        ndarray of bool of shape (n, n_classes)
+            Columns are ``classes_``; for several columns of labels a list of such.
+        """
+        return predict_set(self, X, coverage, view, allow_empty)
 
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of `predict_proba`."""
@@ -347,6 +388,27 @@ class DualRegressor(RegressorMixin, DualMachine):
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted output(s) of each sample."""
         return self._merge(self.decision_views(X))
+
+    def predict_interval(self, X: Any, coverage: float = 0.9, *, view: str | None = None) -> np.ndarray:
+        """Return prediction intervals without assumptions on the noise, by jackknife+ from exact leave-one-out.
+
+        Where samples are exchangeable an interval holds the output with a probability of about ``coverage``, and of at
+        least 2 coverage - 1, whatever the kernel and the distribution. With too few samples for the coverage, fewer
+        than 1/(1 - coverage) - 1, it is infinite.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, d)
+        coverage : float
+        view : str, optional
+            The view to take, ``"source"`` or ``"target"``; by default the merged prediction.
+
+        Returns
+        -------
+        ndarray of shape (n, 2), or (n, outputs, 2) for several outputs
+            The lower and the upper end.
+        """
+        return predict_interval(self, X, coverage, view)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
