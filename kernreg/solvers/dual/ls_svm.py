@@ -37,6 +37,7 @@ from kernreg.solvers.dual.solution import DualSolution
 from kernreg.solvers.dual.strategy import Settings, pick, why
 from kernreg.solvers.dual.targets import ClassTargets, LabelTargets
 from kernreg.solvers.dual.training import check_training_set
+from kernreg.solvers.inference.gaussian_process import GaussianProcess
 from kernreg.solvers.informativeness import warn_if_uninformative
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.samples import check_fitted
@@ -286,3 +287,24 @@ class LSSVR(_LSSVM, DualRegressor):
         """
         self._fit(X, y, sample_weight)
         return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the predicted output(s) of each sample, and with ``return_std`` the standard deviation.
+
+        It is that of the Gaussian process of covariance k and noise of variance 1/γ that the machine is the mean of,
+        without the noise of a new target: for positive definite kernels, and as good as γ and the size of the kernel
+        are (`kernreg.tune` chooses them by evidence). `predict_interval` gives intervals for any kernel.
+        """
+        if not return_std:
+            return super().predict(X)
+        return super().predict(X), self.gaussian_process().predict(X, return_std=True)[1]
+
+    def gaussian_process(self, mean: str = "flat") -> GaussianProcess:
+        """Return the Gaussian process that the machine is the mean of: deviations, evidence and its gradient.
+
+        Parameters
+        ----------
+        mean : {"flat", "zero"}
+            Whether its constant is free, as in LS-SVM, or zero.
+        """
+        return GaussianProcess(self, mean)

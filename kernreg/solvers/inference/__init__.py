@@ -4,6 +4,7 @@ left_out.py         the models f⁽⁻ⁱ⁾ without one sample each, at any new
 conformal.py        quantiles and p-values of jackknife+ and CV+, for weighted samples, too
 intervals.py        prediction intervals: jackknife+
 prediction_sets.py  sets of classes: the same for classifiers
+gaussian_process.py GaussianProcess: deviations and evidence where the kernel is positive definite
 cross_conformal.py  CrossConformalRegressor, CrossConformalClassifier: CV+ around any estimator
 
 Functions here take a fitted dual machine; its methods of the same names call them. They do not import `dual/`.
