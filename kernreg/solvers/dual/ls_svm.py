@@ -256,6 +256,7 @@ class LSSVR(_LSSVM, DualRegressor):
     gamma : float, sequence of float or "loo"
         The regularisation constant γ; larger fits the data closer. Of a sequence (or of a grid fitted to the kernel
         matrix, ``"loo"``) the value with the best exact leave-one-out R² is taken.
+    {robust}
     {strategy}
 
     Attributes
@@ -275,6 +276,31 @@ class LSSVR(_LSSVM, DualRegressor):
     (0.14, 0.14)
     """
 
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
+        self,
+        kernel: Any = None,
+        gamma: Any = 1.0,
+        *,
+        robust: str | None = None,
+        strategy: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        n_landmarks: int | None = None,
+        landmarks: Any = "uniform",
+        random_state: Any = 0,
+    ):
+        super().__init__(
+            kernel,
+            gamma,
+            strategy=strategy,
+            tol=tol,
+            max_iter=max_iter,
+            n_landmarks=n_landmarks,
+            landmarks=landmarks,
+            random_state=random_state,
+        )
+        self.robust = robust
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LSSVR:
         """Fit to samples in rows and their outputs.
 
@@ -285,7 +311,7 @@ class LSSVR(_LSSVM, DualRegressor):
         sample_weight : array-like of shape (m,), optional
             An integer weight is the same as repeating the sample, zero the same as leaving it out.
         """
-        self._fit(X, y, sample_weight)
+        self._fit_robust(X, y, sample_weight)
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:

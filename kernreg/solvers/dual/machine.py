@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from kernreg.solvers.dual.training import TrainingSet, dense_copy, training_matr
 from kernreg.solvers.inference.intervals import predict_interval
 from kernreg.solvers.inference.left_out import left_out_views
 from kernreg.solvers.inference.prediction_sets import predict_set
+from kernreg.solvers.inference.robust import fit_reweighted
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_fitted, check_pair, check_samples, input_kind, take
 from kernreg.solvers.views import Views, without_mean_shift
@@ -84,6 +86,10 @@ class DualMachine(KernelParameters):
     @abstractmethod
     def _targets(self) -> Targets:
         """The targets of the fit."""
+
+    @abstractmethod
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Fit, and keep it with `_store`."""
 
     @abstractmethod
     def _make_system(self, *, damped: bool) -> Callable[..., CentredSystem]:
@@ -377,6 +383,15 @@ class DualRegressor(RegressorMixin, DualMachine):
     """One or several real outputs."""
 
     _flat: bool
+    robust: str | None = None
+
+    def _fit_robust(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Fit, with samples that the others contradict counting less where that is asked for."""
+        self.__dict__.pop("robust_weights_", None)
+        if self.robust is None:
+            self._fit(X, y, sample_weight)
+        else:
+            fit_reweighted(self, self.robust, partial(self._fit, X, y), 0 if y is None else len(y), sample_weight)
 
     def _encode(self, y: np.ndarray) -> RealTargets:
         return RealTargets(flat=y.ndim == 1)

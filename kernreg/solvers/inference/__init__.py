@@ -5,6 +5,7 @@ conformal.py        quantiles and p-values of jackknife+ and CV+, for weighted s
 intervals.py        prediction intervals: jackknife+
 prediction_sets.py  sets of classes: the same for classifiers
 gaussian_process.py GaussianProcess: deviations and evidence where the kernel is positive definite
+robust.py           weights from leave-one-out residuals, fit after fit
 cross_conformal.py  CrossConformalRegressor, CrossConformalClassifier: CV+ around any estimator
 
 Functions here take a fitted dual machine; its methods of the same names call them. They do not import `dual/`.
