@@ -6,6 +6,7 @@
     decision.py   DecisionViewsDisplay  decision regions of each view
     loo.py        LooPathDisplay        leave-one-out over γ, with the poles
     tuning.py     TuningDisplay         what a search over parameters found
+    explanation.py  ExplanationDisplay  Shapley values: beeswarm, bars, one prediction
     base.py       axes, colours, and what to say without matplotlib
 
 A display holds the numbers it draws. It is made from them or by a ``from_…`` method, drawn by ``plot``, and then has
@@ -20,6 +21,7 @@ May import: the layers below it in docs/architecture.md.
 from kernreg.plotting.base import PALETTE, by_class, legend_outside, make_axes, pyplot
 from kernreg.plotting.decision import DecisionViewsDisplay
 from kernreg.plotting.embedding import EmbeddingDisplay
+from kernreg.plotting.explanation import ExplanationDisplay
 from kernreg.plotting.loo import LooPathDisplay
 from kernreg.plotting.matrix import KernelMatrixDisplay
 from kernreg.plotting.spectrum import SpectrumDisplay
@@ -29,6 +31,7 @@ __all__ = [
     "PALETTE",
     "DecisionViewsDisplay",
     "EmbeddingDisplay",
+    "ExplanationDisplay",
     "KernelMatrixDisplay",
     "LooPathDisplay",
     "SpectrumDisplay",

@@ -3,10 +3,12 @@
     dual/             LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor: machines whose dual is linear in the targets
     decompositions/   KernelPCA, KernelSVD, AsymmetricNystroem, KernelBiclustering; linear_svd, two_kpca
     kernel_learning/  SCGLDK, SCGOSK: kernels learned from labels or pairs, and what is known about pairs of samples
+    explanation/      why a machine predicts what it does: Shapley values, permutation importance, slopes
     inference/        how sure a machine is: intervals and prediction sets, by leave-one-out or by folds
     tuning.py         tune: kernel parameters and γ by exact leave-one-out
     parameters.py     kernels inside estimators, choices
     samples.py        tables, indices, pairs, weights
+    kernel_gradients.py  derivatives of kernel matrices with respect to samples
     symmetry.py       refusing asymmetric kernels
     informativeness.py  warning of kernels that say nothing
     finiteness.py     at which pair of samples a kernel is not finite

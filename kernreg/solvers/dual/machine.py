@@ -21,6 +21,10 @@ from kernreg.solvers.dual.gamma import Choice
 from kernreg.solvers.dual.solution import DualSolution
 from kernreg.solvers.dual.targets import ClassTargets, LabelTargets, RealTargets, Targets
 from kernreg.solvers.dual.training import TrainingSet, dense_copy, training_matrix
+from kernreg.solvers.explanation.explanation import Explanation
+from kernreg.solvers.explanation.gradients import decision_gradients
+from kernreg.solvers.explanation.permutation import PermutationImportance, permutation_importance
+from kernreg.solvers.explanation.shapley import explain
 from kernreg.solvers.inference.intervals import predict_interval
 from kernreg.solvers.inference.left_out import left_out_views
 from kernreg.solvers.inference.prediction_sets import predict_set
@@ -247,6 +251,53 @@ class DualMachine(KernelParameters):
                 values = self.kernel_.operator(new_source, target) @ coefficients
             views[name] = self._targets.shaped((values + intercept).astype(coefficients.dtype, copy=False))
         return views
+
+    def explain(
+        self, X: Any, background: Any = None, *, view: str | None = None, feature_names: Any = None
+    ) -> Explanation:
+        """Return exact Shapley values: what each feature adds to each decision value, Σ_j φ_j = f(x) - base.
+
+        For kernels that are products over features (``rbf``, ``laplacian``, ``chi2``, ``kl``), sums over them
+        (``linear``, ``intersection``), or made of such by sums, products, multiples, powers and maps of single
+        features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        background : array-like of shape (b, d), optional
+            Samples whose features stand in for those left out (the interventional game). By default a feature left out
+            has the factor 1 in the kernel, as if all samples agreed in it.
+        view : str, optional
+            The view to explain; by default the merged decision.
+        feature_names : sequence of str, optional
+
+        Returns
+        -------
+        Explanation
+            It draws itself (``plot``), and becomes a ``shap.Explanation`` (``to_shap``).
+        """
+        return explain(self, X, background, view=view, feature_names=feature_names)
+
+    def permutation_importance(self, n_repeats: int = 5, random_state: Any = 0) -> PermutationImportance:
+        """Return what the leave-one-out score loses when a feature is dealt anew, for any kernel, without refits.
+
+        Parameters
+        ----------
+        n_repeats : int
+            How often each feature is dealt.
+        random_state : int, Generator or None
+        """
+        return permutation_importance(self, n_repeats, random_state)
+
+    def decision_gradients(self, X: Any) -> Views:
+        """Return the slopes of decision values by the features, for differentiable kernels.
+
+        Returns
+        -------
+        dict of str to ndarray
+            For each view of shape (n, d), or (n, d, columns) for several classes or outputs.
+        """
+        return decision_gradients(self, X)
 
     def left_out_views(self, X: Any) -> Views:
         """Return what the models without one training sample each predict, f⁽⁻ⁱ⁾(x), without refits.
