@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -25,7 +25,9 @@ from kernreg.solvers.explanation.explanation import Explanation
 from kernreg.solvers.explanation.gradients import decision_gradients
 from kernreg.solvers.explanation.permutation import PermutationImportance, permutation_importance
 from kernreg.solvers.explanation.shapley import explain
+from kernreg.solvers.inference.influence import Influence, influence
 from kernreg.solvers.inference.intervals import predict_interval
+from kernreg.solvers.inference.learning_curve import LearningCurve, learning_curve
 from kernreg.solvers.inference.left_out import left_out_views
 from kernreg.solvers.inference.prediction_sets import predict_set
 from kernreg.solvers.inference.robust import fit_reweighted
@@ -298,6 +300,31 @@ class DualMachine(KernelParameters):
             For each view of shape (n, d), or (n, d, columns) for several classes or outputs.
         """
         return decision_gradients(self, X)
+
+    def influence(self, view: str | None = None) -> Influence:
+        """Return leverage and influence of each training sample, and the effective degrees of freedom; no refits.
+
+        Parameters
+        ----------
+        view : str, optional
+            The view to take; by default the first.
+        """
+        return influence(self, view)
+
+    def learning_curve(
+        self, sizes: Sequence[int] | None = None, n_repeats: int = 5, random_state: Any = 0
+    ) -> LearningCurve:
+        """Return leave-one-out and training scores of random subsets of the training samples, with the same γ.
+
+        Parameters
+        ----------
+        sizes : sequence of int, optional
+            By default from a tenth of the samples to all.
+        n_repeats : int
+            Subsets of each size.
+        random_state : int, Generator or None
+        """
+        return learning_curve(self, sizes, n_repeats, random_state)
 
     def left_out_views(self, X: Any) -> Views:
         """Return what the models without one training sample each predict, f⁽⁻ⁱ⁾(x), without refits.

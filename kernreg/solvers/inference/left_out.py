@@ -93,7 +93,7 @@ class LeftOutModels:
         step = max(1, int(_BLOCK / (8 * self.size * (2 + columns) * len(machine.views))))
         for start in range(0, count, step):
             rows = slice(start, min(start + step, count))
-            yield rows, *self._block(_kernel_rows(machine, [side[rows] for side in new], train))
+            yield rows, *self._block(kernel_rows(machine, [side[rows] for side in new], train))
 
     def _block(self, kernel_rows: Views) -> tuple[Views, Views]:
         machine, views, left_out = self._machine, {}, {}
@@ -162,7 +162,7 @@ def _both_sides(machine: Any, X: Any) -> tuple[tuple[Any, Any], tuple[Any, Any]]
     return (new, new), (machine.X_fit_, machine.X_fit_)
 
 
-def _kernel_rows(machine: Any, new: list[Any], train: tuple[Any, Any]) -> Views:
+def kernel_rows(machine: Any, new: Any, train: tuple[Any, Any]) -> Views:
     """Return k(x, x_i), and for the target view k(x_i, x), (n, m) for each view."""
     rows = {}
     for name in machine.views:
@@ -209,7 +209,7 @@ def merged_training(machine: Any, models: LeftOutModels, view: str | None = None
     for name, residuals in models.residuals.items():
         whole = np.empty_like(residuals)
         if targets.pairwise:  # samples outside a problem were never in it: the whole machine answers
-            K = _kernel_rows(machine, [machine.X_fit_] * 2, (machine.X_fit_,) * 2)[name]
+            K = kernel_rows(machine, [machine.X_fit_] * 2, (machine.X_fit_,) * 2)[name]
             whole = K @ machine._coefficients[0].astype(np.float64) + machine._intercepts[0]
         for (_, (rows, columns)), problem in zip(models.parts(), models.problems, strict=True):
             whole[rows, columns] = problem.Y - residuals[rows, columns]
