@@ -89,6 +89,8 @@ class ExplanationDisplay:
         if kind not in KINDS:
             raise ParameterError(f"kind={kind!r} is not accepted; give {' or '.join(map(repr, KINDS))}")
         n = len(self.values)
+        if self.values.shape[1] == max_features + 1:  # one line for it, or one for "1 other"
+            max_features += 1
         if kind == "one" and not -n <= sample < n:
             raise ParameterError(f"sample={sample} is not accepted; there are {n} samples, from 0")
         sizes = np.abs(self.values[sample]) if kind == "one" else np.abs(self.values).mean(axis=0)
