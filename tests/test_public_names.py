@@ -49,6 +49,8 @@ REGISTRY = {
 }
 
 SOLVERS = {
+    "CrossConformalClassifier",
+    "CrossConformalRegressor",
     "AsKLSClassifier",
     "AsKLSRegressor",
     "AsymmetricNystroem",

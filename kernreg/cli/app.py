@@ -21,6 +21,7 @@ SUMMARY_WIDTH = 100
 COMMANDS = {
     "fit": "Fit a solver to a table and write the model.",
     "predict": "What a model predicts for new samples.",
+    "report": "Write a page about a model and a table: scores, uncertainty, reasons.",
     "evaluate": "Solvers and kernels side by side, cross-validated.",
     "tune": "Choose parameters by exact leave-one-out.",
     "embed": "Coordinates or a picture by kernel PCA or SVD.",

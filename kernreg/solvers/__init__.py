@@ -3,10 +3,13 @@
     dual/             LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor: machines whose dual is linear in the targets
     decompositions/   KernelPCA, KernelSVD, AsymmetricNystroem, KernelBiclustering; linear_svd, two_kpca
     kernel_learning/  SCGLDK, SCGOSK: kernels learned from labels or pairs, and what is known about pairs of samples
+    explanation/      why a machine predicts what it does: Shapley values, permutation importance, slopes
+    inference/        how sure a machine is: intervals and prediction sets, by leave-one-out or by folds
     tuning.py         tune: kernel parameters and γ by exact leave-one-out
     atomicity.py      fits that store all or nothing, answers from one fit
     parameters.py     kernels inside estimators, choices
     samples.py        tables, indices, pairs, weights
+    kernel_gradients.py  derivatives of kernel matrices with respect to samples
     symmetry.py       refusing asymmetric kernels
     informativeness.py  warning of kernels that say nothing
     finiteness.py     at which pair of samples a kernel is not finite
@@ -31,6 +34,7 @@ from kernreg.solvers.decompositions.ksvd import KernelSVD
 from kernreg.solvers.decompositions.nystrom import AsymmetricNystroem
 from kernreg.solvers.dual.ask_ls import AsKLSClassifier, AsKLSRegressor
 from kernreg.solvers.dual.ls_svm import LSSVC, LSSVR
+from kernreg.solvers.inference.cross_conformal import CrossConformalClassifier, CrossConformalRegressor
 from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
 from kernreg.solvers.kernel_learning.neighbourhoods import NeighbourGraph, given_graph, neighbour_graph, smoothest
 from kernreg.solvers.kernel_learning.scg_ldk import SCGLDK
@@ -50,6 +54,8 @@ __all__ = [
     "AsKLSRegressor",
     "AsymmetricNystroem",
     "AtomicFit",
+    "CrossConformalClassifier",
+    "CrossConformalRegressor",
     "Display",
     "KernelBiclustering",
     "KernelLearner",

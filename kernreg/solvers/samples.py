@@ -57,6 +57,13 @@ def check_samples(estimator: Any, X: Any, kernel: Kernel, *, reset: bool, name: 
     return check_table(estimator, X, reset=reset)
 
 
+def has_features(kernel: Kernel, X: Any) -> bool:
+    """Whether the samples of a fit are rows of numbers, one for each feature: not indices, pairs, text or graphs."""
+    if isinstance(X, tuple) or input_kind(kernel) == "index":
+        return False
+    return sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f")
+
+
 def check_table(estimator: Any, X: Any, *, reset: bool = True, **options: Any) -> Any:
     """Return rows of features, checked in scikit-learn's way; ``options`` are those of ``check_array``."""
     check_readable(X, "X")

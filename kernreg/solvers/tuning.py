@@ -23,6 +23,8 @@ from kernreg.errors import AsymmetryError, GridEndWarning, KernregError, Kernreg
 from kernreg.factory import make_kernel, make_solver
 from kernreg.solvers.advice import advise, collecting
 from kernreg.solvers.dual.gamma import check_gamma, end_of_grid
+from kernreg.solvers.inference.gaussian_process import evidence_path
+from kernreg.solvers.parameters import check_choice
 
 _SIDE_BY_SIDE = 2500  # samples up to which combinations are tried side by side
 _MATRICES = 6  # of m × m, that the decomposition of one of them may need
@@ -38,8 +40,8 @@ class TuneResult(Display):
     ----------
     table : pandas.DataFrame or list of dict
         One row for each combination tried, in the order tried: its parameters, the leave-one-out ``score`` and
-        ``squared_error``. A γ at a pole has the score -inf; a combination that failed has ``error`` set, one whose
-        fit was not accurate ``warning``. Only the fit that is kept warns aloud.
+        ``squared_error`` (or as ``score`` the evidence). A γ at a pole has the score -inf; a combination that failed
+        has ``error`` set, one whose fit was not accurate ``warning``. Only the fit that is kept warns aloud.
     best_params : dict
     best_score : float
         The best leave-one-out score (accuracy, or R²): ``loo_score_`` of the estimator, or of its last step.
@@ -53,8 +55,10 @@ class TuneResult(Display):
     best_estimator: Any
 
 
-def tune(solver: Any, grid: Any = None, X: Any = None, y: Any = None, *, sample_weight: Any = None) -> TuneResult:
-    """Choose parameters of a solver by exact leave-one-out.
+def tune(
+    solver: Any, grid: Any = None, X: Any = None, y: Any = None, *, sample_weight: Any = None, criterion: str = "loo"
+) -> TuneResult:
+    """Choose parameters of a solver by exact leave-one-out, or by the evidence of a Gaussian process.
 
     In a pipeline or chain the steps before the solver are fitted to all samples, and held fixed while samples are left
     out. For steps that look at no targets (scaling, principal components) the score differs little from that of
@@ -73,6 +77,9 @@ def tune(solver: Any, grid: Any = None, X: Any = None, y: Any = None, *, sample_
         kernel, ¼ to 8 times ``"scale"`` (or their value, where they take no words), and γ by ``"loo"``.
     X, y, sample_weight
         As for ``solver.fit``.
+    criterion : {"loo", "evidence"}
+        The leave-one-out score, or (``ls-svr`` with a positive definite kernel) the log marginal likelihood of the
+        Gaussian process that the machine is the mean of. γ is then 1 over the variance of the noise.
 
     Returns
     -------
@@ -94,7 +101,10 @@ def tune(solver: Any, grid: Any = None, X: Any = None, y: Any = None, *, sample_
     >>> result.best_score == result.best_estimator.loo_score_ > 0.95
     True
     """
+    evident = check_choice("criterion", criterion, ("loo", "evidence")) == "evidence"
     search = _Search(make_solver(solver), X, y, sample_weight)
+    if evident:
+        _require_evidence(search.last)
     combinations = [
         (combination, gammas)
         for others, gammas in map(search.split, _grids(search, grid))
@@ -111,17 +121,18 @@ def tune(solver: Any, grid: Any = None, X: Any = None, y: Any = None, *, sample_
             combination, gammas = combinations[number]
             try:
                 with sklearn.config_context(**settings), collecting() as heard:
-                    candidate = search.last_fitted(combination, gammas)
-                    path = candidate.loo_path_
+                    candidate, path = search.tried(combination, gammas, evident)
             # Every γ at a pole, a kernel parameter out of its domain or of another kernel, an asymmetric kernel.
             except (ParameterError, AsymmetryError) as error:
                 failures[number] = error
-                failed = {gamma: np.nan, "score": -np.inf, "squared_error": np.inf, "error": str(error)}
+                failed = {gamma: np.nan, "score": -np.inf, "error": str(error)}
+                failed |= {} if evident else {"squared_error": np.inf}
                 found[number] = [{**combination, **failed}]
             else:
                 found[number] = [
-                    {**combination, gamma: float(g), "score": float(score), "squared_error": float(square)}
-                    for g, score, square in zip(path["gamma"], path["score"], path["squared_error"], strict=True)
+                    {**combination, gamma: float(path["gamma"][g])}
+                    | {name: float(values[g]) for name, values in path.items() if name != "gamma"}
+                    for g in range(len(path["gamma"]))
                 ]
                 for row in found[number]:  # what it says is about the γ that is best for this combination
                     if heard and row[gamma] == candidate.gamma_:
@@ -134,11 +145,12 @@ def tune(solver: Any, grid: Any = None, X: Any = None, y: Any = None, *, sample_
     if not usable:
         failure = next(error for error in failures if error is not None)
         raise ParameterError(f"no combination of the grid could be fitted; the first failure: {failure}") from failure
-    best = max(usable, key=lambda row: (row["score"], -row["squared_error"]))  # of equals, the first
+    best = max(usable, key=lambda row: (row["score"], -row.get("squared_error", 0.0)))  # of equals, the first
     number = next(number for number, rows in enumerate(found) if any(row is best for row in rows))
     params = {**combinations[number][0], gamma: best[gamma]}
     estimator, last = search.fitted(combinations[number][0], best[gamma])
-    best["score"] = float(last.loo_score_)  # the same but for rounding errors
+    # The same but for rounding errors.
+    best["score"] = float(last.gaussian_process().log_marginal_likelihood if evident else last.loo_score_)
     path = np.array([row[gamma] for row in found[number] if row["score"] > -np.inf])
     ends = [end_of_grid(best[gamma], path, fitted=isinstance(combinations[number][1], str))]
     ends += [_end_of_values(name, value, [c.get(name) for c, _ in combinations]) for name, value in params.items()]
@@ -248,6 +260,15 @@ class _Search:
             return last.fit(self._prepared[key], self._y, sample_weight=self._weight)
         return self._fit(estimator)
 
+    def tried(self, combination: dict[str, Any], gammas: Any, evident: bool) -> tuple[Any, dict[str, np.ndarray]]:
+        """Return the last step, fitted, and its scores over γ."""
+        if not evident:
+            candidate = self.last_fitted(combination, gammas)
+            return candidate, candidate.loo_path_
+        candidate = self.last_fitted(combination, 1.0)
+        grid = check_gamma(self.last.gamma if gammas is None else gammas)
+        return candidate, evidence_path(candidate, None if grid is None else np.atleast_1d(grid))
+
     def fitted(self, combination: dict[str, Any], gamma: float) -> tuple[Any, Any]:
         """Return the estimator fitted with one γ, and its last step, which has leave-one-out values at hand."""
         estimator, last = self._candidate(combination, [gamma])
@@ -333,6 +354,14 @@ def _run(attempt: Callable[[int], None], count: int, solver: Any, y: Any) -> Non
     else:
         for number in range(count):
             attempt(number)
+
+
+def _require_evidence(solver: Any) -> None:
+    if not hasattr(type(solver), "gaussian_process"):
+        raise ParameterError(
+            f"{type(solver).__name__} is not the mean of a Gaussian process and has no evidence; criterion='evidence' "
+            "takes 'ls-svr', and criterion='loo' every machine"
+        )
 
 
 def _require_leave_one_out(solver: Any) -> None:

@@ -4,6 +4,7 @@ centring.py         CentredKernel: K̃ = J K J made in place, targets and interc
 symmetric_solve.py  LS-SVM for one γ: Cholesky or LU of K̃ + I/γ, with refinement
 block_solve.py      AsK-LS for one γ: the block system eliminated to m unknowns, with refinement
 leave_one_out.py    LS-SVM and AsK-LS for many γ from one decomposition, with exact leave-one-out
+smoothers.py        LS-SVM and AsK-LS as linear maps of the targets, from one inverse: models without one sample
 poles.py            values of γ at which a system is singular: finding them, naming a safe one nearby
 report.py           SolveReport: what ran, how well
 """

@@ -24,6 +24,8 @@ OWN = {
     "chain": "kernreg.chain.estimator:Chain",
     "parallel": "kernreg.chain.branches:Parallel",
     "view-ensemble": "kernreg.ensemblers.view_ensemble:ViewEnsemble",
+    "cross-conformal-regressor": "kernreg.solvers.inference.cross_conformal:CrossConformalRegressor",
+    "cross-conformal-classifier": "kernreg.solvers.inference.cross_conformal:CrossConformalClassifier",
     "solve-report": "kernreg.linalg.exact.report:SolveReport",
     "low-rank-report": "kernreg.linalg.landmarks.small_systems:LowRankReport",
     "iterative-report": "kernreg.linalg.krylov.dual_systems:IterativeReport",

@@ -330,6 +330,7 @@ class AsKLSRegressor(_AsKLS, DualRegressor):
         What merges the views: ``"average"``, ``"source"``, ``"target"``, ``"best"``, ``"stack"``, or one's own.
     on_pole : {"raise", "damp"}
         What to do where 1/γ is a singular value of the centred kernel matrix, see `AsKLSClassifier`.
+    {robust}
     {strategy}
 
     Attributes
@@ -350,6 +351,35 @@ class AsKLSRegressor(_AsKLS, DualRegressor):
     True
     """
 
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
+        self,
+        kernel: Any = None,
+        gamma: Any = "loo",
+        *,
+        ensembler: Any = "average",
+        on_pole: str = "raise",
+        robust: str | None = None,
+        strategy: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        n_landmarks: int | None = None,
+        landmarks: Any = "uniform",
+        random_state: Any = 0,
+    ):
+        super().__init__(
+            kernel,
+            gamma,
+            ensembler=ensembler,
+            on_pole=on_pole,
+            strategy=strategy,
+            tol=tol,
+            max_iter=max_iter,
+            n_landmarks=n_landmarks,
+            landmarks=landmarks,
+            random_state=random_state,
+        )
+        self.robust = robust
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AsKLSRegressor:
         """Fit to samples in rows (or a tuple of two tables, see `AsKLSClassifier`) and their outputs.
 
@@ -361,5 +391,5 @@ class AsKLSRegressor(_AsKLS, DualRegressor):
             Multiplies γ sample by sample, in both spaces.
         """
         with placed_once():
-            self._fit(X, y, sample_weight)
+            self._fit_robust(X, y, sample_weight)
         return self

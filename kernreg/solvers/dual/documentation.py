@@ -13,6 +13,11 @@ _BLOCKS = {
         How leave-one-out decisions become the probabilities of `predict_proba`; computed when first asked for. Where
         there is no leave-one-out (iterative), by further fits without a fifth of the samples.
 """,
+    "robust": """\
+    robust : {"huber", "hampel", "logistic", "myriad"}, optional
+        Samples whose leave-one-out residuals are large count less, by weights of this form, and the fit is repeated
+        until these no longer change. ``robust_weights_`` keeps them.
+""",
     "strategy": """\
     strategy : {"auto", "exact", "iterative", "lowrank"}
         ``exact`` holds the kernel matrix in memory; ``iterative`` never does (Krylov methods on streamed products, no

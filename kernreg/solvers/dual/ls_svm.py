@@ -38,6 +38,7 @@ from kernreg.solvers.dual.solution import DualSolution
 from kernreg.solvers.dual.strategy import Settings, pick, why
 from kernreg.solvers.dual.targets import ClassTargets, LabelTargets
 from kernreg.solvers.dual.training import check_training_set
+from kernreg.solvers.inference.gaussian_process import GaussianProcess
 from kernreg.solvers.informativeness import warn_if_uninformative
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.samples import check_fitted
@@ -263,6 +264,7 @@ class LSSVR(_LSSVM, DualRegressor):
         The regularisation constant γ; larger fits the data closer. ``"scale"`` is 1 divided by the size of kernel
         values, see `LSSVC`. Of a sequence (or of a grid fitted to the kernel matrix, ``"loo"``) the value with the best
         exact leave-one-out R² is taken.
+    {robust}
     {strategy}
 
     Attributes
@@ -283,6 +285,31 @@ class LSSVR(_LSSVM, DualRegressor):
     (0.14, 0.14)
     """
 
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
+        self,
+        kernel: Any = None,
+        gamma: Any = "scale",
+        *,
+        robust: str | None = None,
+        strategy: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        n_landmarks: int | None = None,
+        landmarks: Any = "uniform",
+        random_state: Any = 0,
+    ):
+        super().__init__(
+            kernel,
+            gamma,
+            strategy=strategy,
+            tol=tol,
+            max_iter=max_iter,
+            n_landmarks=n_landmarks,
+            landmarks=landmarks,
+            random_state=random_state,
+        )
+        self.robust = robust
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LSSVR:
         """Fit to samples in rows and their outputs.
 
@@ -294,5 +321,26 @@ class LSSVR(_LSSVM, DualRegressor):
             An integer weight is the same as repeating the sample, zero the same as leaving it out.
         """
         with placed_once():
-            self._fit(X, y, sample_weight)
+            self._fit_robust(X, y, sample_weight)
         return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the predicted output(s) of each sample, and with ``return_std`` the standard deviation.
+
+        It is that of the Gaussian process of covariance k and noise of variance 1/γ that the machine is the mean of,
+        without the noise of a new target: for positive definite kernels, and as good as γ and the size of the kernel
+        are (`kernreg.tune` chooses them by evidence). `predict_interval` gives intervals for any kernel.
+        """
+        if not return_std:
+            return super().predict(X)
+        return super().predict(X), self.gaussian_process().predict(X, return_std=True)[1]
+
+    def gaussian_process(self, mean: str = "flat") -> GaussianProcess:
+        """Return the Gaussian process that the machine is the mean of: deviations, evidence and its gradient.
+
+        Parameters
+        ----------
+        mean : {"flat", "zero"}
+            Whether its constant is free, as in LS-SVM, or zero.
+        """
+        return GaussianProcess(self, mean)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,16 @@ from kernreg.solvers.dual.gamma import Choice
 from kernreg.solvers.dual.solution import DualSolution
 from kernreg.solvers.dual.targets import ClassTargets, LabelTargets, RealTargets, Targets
 from kernreg.solvers.dual.training import TrainingSet, dense_copy, training_matrix
+from kernreg.solvers.explanation.explanation import Explanation
+from kernreg.solvers.explanation.gradients import decision_gradients
+from kernreg.solvers.explanation.permutation import PermutationImportance, permutation_importance
+from kernreg.solvers.explanation.shapley import explain
+from kernreg.solvers.inference.influence import Influence, influence
+from kernreg.solvers.inference.intervals import predict_interval
+from kernreg.solvers.inference.learning_curve import LearningCurve, learning_curve
+from kernreg.solvers.inference.left_out import left_out_views
+from kernreg.solvers.inference.prediction_sets import predict_set
+from kernreg.solvers.inference.robust import fit_reweighted
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_fitted, check_pair, check_samples, input_kind, take
 from kernreg.solvers.views import Views, without_mean_shift
@@ -83,6 +94,10 @@ class DualMachine(KernelParameters):
     @abstractmethod
     def _targets(self) -> Targets:
         """The targets of the fit."""
+
+    @abstractmethod
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Fit, and keep it with `_store`."""
 
     @abstractmethod
     def _make_system(self, *, damped: bool) -> Callable[..., CentredSystem]:
@@ -247,6 +262,91 @@ class DualMachine(KernelParameters):
             views[name] = self._targets.shaped((values + intercept).astype(coefficients.dtype, copy=False))
         return views
 
+    def explain(
+        self, X: Any, background: Any = None, *, view: str | None = None, feature_names: Any = None
+    ) -> Explanation:
+        """Return exact Shapley values: what each feature adds to each decision value, Σ_j φ_j = f(x) - base.
+
+        For kernels that are products over features (``rbf``, ``laplacian``, ``chi2``, ``kl``), sums over them
+        (``linear``, ``intersection``), or made of such by sums, products, multiples, powers and maps of single
+        features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        background : array-like of shape (b, d), optional
+            Samples whose features stand in for those left out (the interventional game). By default a feature left out
+            has the factor 1 in the kernel, as if all samples agreed in it.
+        view : str, optional
+            The view to explain; by default the merged decision.
+        feature_names : sequence of str, optional
+
+        Returns
+        -------
+        Explanation
+            It draws itself (``plot``), and becomes a ``shap.Explanation`` (``to_shap``).
+        """
+        return explain(self, X, background, view=view, feature_names=feature_names)
+
+    def permutation_importance(self, n_repeats: int = 5, random_state: Any = 0) -> PermutationImportance:
+        """Return what the leave-one-out score loses when a feature is dealt anew, for any kernel, without refits.
+
+        Parameters
+        ----------
+        n_repeats : int
+            How often each feature is dealt.
+        random_state : int, Generator or None
+        """
+        return permutation_importance(self, n_repeats, random_state)
+
+    def decision_gradients(self, X: Any) -> Views:
+        """Return the slopes of decision values by the features, for differentiable kernels.
+
+        Returns
+        -------
+        dict of str to ndarray
+            For each view of shape (n, d), or (n, d, columns) for several classes or outputs.
+        """
+        return decision_gradients(self, X)
+
+    def influence(self, view: str | None = None) -> Influence:
+        """Return leverage and influence of each training sample, and the effective degrees of freedom; no refits.
+
+        Parameters
+        ----------
+        view : str, optional
+            The view to take; by default the first.
+        """
+        return influence(self, view)
+
+    def learning_curve(
+        self, sizes: Sequence[int] | None = None, n_repeats: int = 5, random_state: Any = 0
+    ) -> LearningCurve:
+        """Return leave-one-out and training scores of random subsets of the training samples, with the same γ.
+
+        Parameters
+        ----------
+        sizes : sequence of int, optional
+            By default from a tenth of the samples to all.
+        n_repeats : int
+            Subsets of each size.
+        random_state : int, Generator or None
+        """
+        return learning_curve(self, sizes, n_repeats, random_state)
+
+    def left_out_views(self, X: Any) -> Views:
+        """Return what the models without one training sample each predict, f⁽⁻ⁱ⁾(x), without refits.
+
+        What a kernel learnt from its reference set, and γ, are those of all samples.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Each of shape (n, m), or (n, m, columns) for several classes or outputs: column i is the model without
+            training sample i (those of zero weight are not among them).
+        """
+        return left_out_views(self, X)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -305,6 +405,31 @@ class DualClassifier(ClassifierMixin, DualMachine):
         if isinstance(targets, ClassTargets):
             return found[0]
         return np.column_stack([p[:, 1] for p in found]) if targets.indicator else found
+
+    def predict_set(
+        self, X: Any, coverage: float = 0.9, *, view: str | None = None, allow_empty: bool = True
+    ) -> np.ndarray | list[np.ndarray]:
+        """Return which classes cannot be excluded, by jackknife+ from exact leave-one-out: conformal prediction sets.
+
+        Where samples are exchangeable the set holds the true class with a probability of about ``coverage``, and of at
+        least 2 coverage - 1, whatever the kernel and the distribution.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, d)
+        coverage : float
+        view : str, optional
+            The view to take, ``"source"`` or ``"target"``; by default the merged decision.
+        allow_empty : bool
+            A set may be empty where no class conforms: that is how sets of an accurate machine keep to their coverage.
+            With False it holds the best class then, and covers more often.
+
+        Returns
+        -------
+        ndarray of bool of shape (n, n_classes)
+            Columns are ``classes_``; for several columns of labels a list of such.
+        """
+        return predict_set(self, X, coverage, view, allow_empty)
 
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of `predict_proba`."""
@@ -391,6 +516,15 @@ class DualRegressor(RegressorMixin, DualMachine):
     """One or several real outputs."""
 
     _flat: bool
+    robust: str | None = None
+
+    def _fit_robust(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Fit, with samples that the others contradict counting less where that is asked for."""
+        self.__dict__.pop("robust_weights_", None)
+        if self.robust is None:
+            self._fit(X, y, sample_weight)
+        else:
+            fit_reweighted(self, self.robust, partial(self._fit, X, y), 0 if y is None else len(y), sample_weight)
 
     def _encode(self, y: np.ndarray) -> RealTargets:
         return RealTargets(flat=y.ndim == 1)
@@ -402,6 +536,27 @@ class DualRegressor(RegressorMixin, DualMachine):
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted output(s) of each sample."""
         return self._merge(self.decision_views(X))
+
+    def predict_interval(self, X: Any, coverage: float = 0.9, *, view: str | None = None) -> np.ndarray:
+        """Return prediction intervals without assumptions on the noise, by jackknife+ from exact leave-one-out.
+
+        Where samples are exchangeable an interval holds the output with a probability of about ``coverage``, and of at
+        least 2 coverage - 1, whatever the kernel and the distribution. With too few samples for the coverage, fewer
+        than 1/(1 - coverage) - 1, it is infinite.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, d)
+        coverage : float
+        view : str, optional
+            The view to take, ``"source"`` or ``"target"``; by default the merged prediction.
+
+        Returns
+        -------
+        ndarray of shape (n, 2), or (n, outputs, 2) for several outputs
+            The lower and the upper end.
+        """
+        return predict_interval(self, X, coverage, view)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,8 +12,8 @@ from kernreg.errors import DataError, ParameterError
 from kernreg.solvers import KernelSVD
 from kernreg.solvers.decompositions.compatibility.fixed_maps import make_compatibility
 from kernreg.solvers.decompositions.compatibility.heads import HEADS, targets
-from kernreg.solvers.decompositions.compatibility.kernel_gradients import check_differentiable, sample_gradients
 from kernreg.solvers.decompositions.compatibility.learned_map import DownstreamLoss, LearningProblem
+from kernreg.solvers.kernel_gradients import check_differentiable, sample_gradients
 
 KERNELS = (
     "linear",

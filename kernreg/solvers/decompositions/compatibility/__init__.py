@@ -2,6 +2,5 @@
 
 fixed_maps.py        the compatibilities a0, a1, a2
 learned_map.py       a3: a map learned on a downstream loss, with
-heads.py               the linear heads whose loss it is, and
-kernel_gradients.py    derivatives of kernel matrices with respect to samples
+heads.py               the linear heads whose loss it is
 """

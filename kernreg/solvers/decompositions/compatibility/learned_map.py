@@ -43,7 +43,7 @@ from kernreg.kernels import Kernel
 from kernreg.linalg.spectra.centred_pairs import centre_both_sides
 from kernreg.solvers.decompositions.compatibility.fixed_maps import Compatibility
 from kernreg.solvers.decompositions.compatibility.heads import HEADS
-from kernreg.solvers.decompositions.compatibility.kernel_gradients import check_differentiable, sample_gradients
+from kernreg.solvers.kernel_gradients import check_differentiable, sample_gradients
 
 _GAP = 1e-12  # differences of σ² below this share of the largest count as none
 

@@ -46,9 +46,14 @@ _DERIVATIVES: dict[object, Derivative] = {
 }
 
 
+def differentiable(kernel: Kernel) -> bool:
+    """Whether the derivative with respect to samples is known."""
+    return kernel.family in _DERIVATIVES and bool(kernel.get_params().get("self_term", True))
+
+
 def check_differentiable(kernel: Kernel) -> None:
     """Raise ParameterError unless the derivative with respect to samples is known."""
-    if kernel.family in _DERIVATIVES and kernel.get_params().get("self_term", True):
+    if differentiable(kernel):
         return
     accepted = ", ".join(sorted(family.name for family in _DERIVATIVES))  # type: ignore[attr-defined]  # families
     raise ParameterError(
@@ -59,7 +64,7 @@ def check_differentiable(kernel: Kernel) -> None:
 
 
 def sample_gradients(
-    kernel: Kernel, A: np.ndarray, B: np.ndarray, K: np.ndarray, W: np.ndarray
+    kernel: Kernel, A: np.ndarray, B: np.ndarray, K: np.ndarray, W: np.ndarray, *, fixed: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return ∂L/∂A and ∂L/∂B for L with ∂L/∂K = W at K = k(A, B).
 
@@ -69,6 +74,8 @@ def sample_gradients(
         One that `check_differentiable` accepts; unbound, so that rows are normalised over B.
     A, B : ndarray of shape (n, d) and (m, d)
     K, W : ndarray of shape (n, m)
+    fixed : bool
+        Whether the normalisers of rows are constants, as those of training samples are for new columns.
 
     Examples
     --------
@@ -81,7 +88,7 @@ def sample_gradients(
     """
     derivative = _DERIVATIVES[kernel.family](kernel, A, B, K)
     if kernel.normalize:
-        W = K * (W - (W * K).sum(axis=1, keepdims=True))
+        W = K * W if fixed else K * (W - (W * K).sum(axis=1, keepdims=True))
     P = W * derivative
     if kernel.family.of == "dot":
         return P @ B, P.T @ A
