@@ -5,6 +5,7 @@ Exit codes: 0 all is well; 1 the command ran and found a problem (``doctor``, ``
 
 from __future__ import annotations
 
+import warnings
 from textwrap import shorten
 from typing import Any
 
@@ -77,7 +78,8 @@ class LazyGroup(click.Group):
                 formatter.write_dl(list(plugins.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; what is wrong with data, files or settings is told without a traceback."""
+        """Run a command; what is wrong with data, files or settings is told without a traceback, a warning in a line."""
+        shown_by_python, warnings.showwarning = warnings.showwarning, show_warning
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # who reads the output has had enough; click knows
@@ -87,6 +89,13 @@ class LazyGroup(click.Group):
             raise Refusal(f"{where}{error.strerror or error}") from error
         except (KernregError, ValueError, ImportError, MemoryError) as error:
             raise Refusal(str(error) or type(error).__name__) from error
+        finally:
+            warnings.showwarning = shown_by_python
+
+
+def show_warning(message: Warning | str, *where: Any, **options: Any) -> None:
+    """Write a warning as errors are written: where in the code it was raised tells the user nothing."""
+    click.echo(f"Warning: {message}", err=True)
 
 
 def plugin_commands() -> dict[str, str]:

@@ -251,3 +251,25 @@ def test_tune_keeps_the_cleaning(run, people, tmp_path):
     assert loaded.steps_[-1][1].loo_score_ == pytest.approx(found["score"])
     rows = ok(run("predict", str(model), str(people))).splitlines()
     assert len(rows) == 201
+
+
+def test_warnings_are_one_line_without_places_in_the_code(tmp_path):
+    rows = "\n".join(f"{i % 7},{i % 2}" for i in range(40))
+    (tmp_path / "table.csv").write_text(f"x,y\n{rows}\n")
+    command = [
+        sys.executable,
+        "-m",
+        "kernreg.cli",
+        "fit",
+        "table.csv",
+        "-t",
+        "y",
+        "-k",
+        "rbf(sigma=1e9)",
+        "-o",
+        "m.kern",
+    ]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "Warning: the kernel rbf(sigma=1000000000.0) is about 1 for every pair" in done.stderr
+    assert ".py:" not in done.stderr
