@@ -78,7 +78,7 @@ class LazyGroup(click.Group):
                 formatter.write_dl(list(plugins.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; what is wrong with data, files or settings is told without a traceback, a warning in a line."""
+        """Run a command; what is wrong is told without a traceback, and warnings in one line."""
         shown_by_python, warnings.showwarning = warnings.showwarning, show_warning
         try:
             return super().invoke(ctx)
