@@ -397,15 +397,21 @@ class Kernel:
     # pickle takes __reduce__, which carries functions of a script along. These are for formats such as that of skops,
     # which make an empty object and fill it.
     def __getstate__(self) -> dict[str, Any]:
-        if self.__kernreg_bound__() is not None:
-            raise ParameterError(f"a bound {self.name} is made from its samples; see __kernreg_bound__")
+        bound = self.__kernreg_bound__()
+        if bound is not None:
+            return {"unbound": bound[0], "learnt": bound[1]}
         return {"family": self._family.__getstate__()["registered"], "parameters": dict(self._values)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        made = get_registry("kernel").get(state["family"])(**state["parameters"])
+        if "unbound" in state:
+            made = state["unbound"].__kernreg_rebind__(state["learnt"])
+        else:
+            made = get_registry("kernel").get(state["family"])(**state["parameters"])
         if type(made) is not type(self):
-            raise ParameterError(f"{state['family']!r} makes {type(made).__name__}, not {type(self).__name__}")
-        self.__init__(made.family, made._values)  # type: ignore[misc]  # the object was made without it
+            raise ParameterError(f"{made!r} is a {type(made).__name__}, not a {type(self).__name__}")
+        for cls in type(made).__mro__:  # the object was made without its contents
+            for slot in getattr(cls, "__slots__", ()):
+                object.__setattr__(self, slot, getattr(made, slot))
 
     # Arithmetic -------------------------------------------------------------------------------------------
 

@@ -68,7 +68,7 @@ def resolved(
     Examples
     --------
     >>> X = np.array([[1.0, 3.0], [1.0, 3.0], [3.0, 1.0]])
-    >>> bool(resolved("scale", "sqeuclidean", None, X) == np.sqrt(2 * X.var()))
+    >>> bool(np.isclose(resolved("scale", "sqeuclidean", None, X), np.sqrt(2 * X.var())))
     True
     >>> resolved("2.0*median", "l1", None, X)
     8.0
@@ -77,9 +77,9 @@ def resolved(
     """
     factor, _, plain = word.rpartition("*")
     if plain == "scale" and statistic == "sqeuclidean":
-        size = float(np.sqrt(X.shape[1] * _variance(X, weights)))
+        size = float(np.sqrt(X.shape[1])) * _deviation(X, weights)
     elif plain == "scale" and statistic == "l1":
-        size = float(X.shape[1] * np.sqrt(_variance(X, weights)))
+        size = X.shape[1] * _deviation(X, weights)
     else:
         program = Program(name, statistic, function=_identity, parameters=(), term=term, symmetric=False)
         values, counts = _values_of_pairs(program, X, weights)
@@ -113,30 +113,32 @@ def _identity(value):
     return value
 
 
-def _variance(X: Any, weights: np.ndarray | None = None) -> float:
-    """Return the variance of all entries, in double precision, without a second table."""
+def _deviation(X: Any, weights: np.ndarray | None = None) -> float:
+    """Return the standard deviation of all entries, in double precision, without a second table."""
     n, d = X.shape
     if not n or not d:
         return 0.0
     if is_sparse(X):
         of_entries = None if weights is None else np.repeat(weights, np.diff(X.indptr))
-        stored, absent = X.data, n * d - X.data.size
+        stored, absent = X.data, float(n * d - X.data.size)
         if weights is not None and of_entries is not None:
             absent = weights.sum() * d - of_entries.sum()
         count = (stored.size if of_entries is None else of_entries.sum()) + absent
     else:
-        of_entries, stored, absent = None if weights is None else weights[:, None], X, 0
+        of_entries, stored, absent = None if weights is None else weights[:, None], X, 0.0
         count = (n if weights is None else weights.sum()) * d
-    mean = _summed(stored, of_entries, 0.0, 1) / count
-    squares = _summed(stored, of_entries, mean, 2) + absent * mean * mean
-    return float(squares / count)
+    largest = max(float(stored.max(initial=0.0)), -float(stored.min(initial=0.0)))
+    unit = 1.0 if 1e-100 < largest < 1e100 or not largest else largest  # squares beyond that leave the range
+    mean = _summed(stored, of_entries, unit, 0.0, 1) / count
+    squares = _summed(stored, of_entries, unit, mean, 2) + absent * mean * mean
+    return unit * float(np.sqrt(squares / count))
 
 
-def _summed(stored: np.ndarray, weights: np.ndarray | None, mean: float, power: int) -> float:
-    """Return Σ w (value - mean)^power over the first axis, part by part."""
+def _summed(stored: np.ndarray, weights: np.ndarray | None, unit: float, mean: float, power: int) -> float:
+    """Return Σ w (value / unit - mean)^power over the first axis, part by part."""
     total, step = 0.0, max(1, _ENTRIES // max(1, stored[:1].size))
     for start in range(0, len(stored), step):
-        part = stored[start : start + step].astype(np.float64) - mean
+        part = stored[start : start + step].astype(np.float64) / unit - mean
         part = part if power == 1 else np.square(part, out=part)
         total += float(part.sum() if weights is None else (part * weights[start : start + step]).sum())
     return total

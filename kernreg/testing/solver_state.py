@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -40,7 +41,9 @@ def interrupted(action: Callable[[], Any], at: int, packages: tuple[str, ...]) -
     before = sys.gettrace()
     sys.settrace(watch)
     try:
-        action()
+        with warnings.catch_warnings():  # about the fit, and turned into errors they would end it
+            warnings.simplefilter("ignore")
+            action()
     except KeyboardInterrupt:
         if count < at or at == 0:  # not ours
             raise

@@ -294,7 +294,7 @@ def test_tune_without_a_grid_searches_widths_and_gamma(blobs, solver):
     result = tune(solver, X=X, y=labels)
     width, gamma = result.best_params
     assert (width.rpartition("__")[2], gamma.rpartition("__")[2]) == ("sigma", "gamma")
-    assert result.table[width].nunique() == 5
+    assert result.table[width].nunique() == 6
     assert result.table[gamma].nunique() > 30
     last = result.best_estimator if isinstance(solver, str) else result.best_estimator[-1]
     assert result.best_score == last.loo_score_

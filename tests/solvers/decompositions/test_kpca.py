@@ -165,6 +165,7 @@ def test_a_kernel_that_is_nearly_constant_is_not_taken_for_asymmetric(samples, s
     np.testing.assert_allclose(found, 2.0 * covariance / sigma**2, rtol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::kernreg.errors.RangeWarning")  # that is the subject
 def test_very_large_and_very_small_kernels(samples):
     X = samples[0][:40]
     expected = KernelPCA("linear", 2).fit_transform(X)
