@@ -154,7 +154,7 @@ class Decoder:
     def _kernel(self, content: Any) -> Kernel:
         family, parameters = _fields(content, "family", "parameters")
         made = self._family(family)
-        return made(**self._record(parameters))
+        return made(**{name: _shown_read_only(value) for name, value in self._record(parameters).items()})
 
     def _bound(self, content: Any) -> Kernel:
         kernel, learnt = _fields(content, "kernel", "learnt")
@@ -201,6 +201,13 @@ class Decoder:
                 remade(made)
         check_restored(made)
         return made
+
+
+def _shown_read_only(value: Any) -> Any:
+    """Return an array of numbers so that a kernel keeps it without a copy: nobody writes to it."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        return np.asarray(value.data.toreadonly())
+    return value
 
 
 def _list(found: Any) -> list[Any]:
