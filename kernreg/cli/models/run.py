@@ -106,18 +106,19 @@ def run_settings(found: Any, path: Path) -> dict[str, Any]:
     """
     if not isinstance(found, dict):
         raise SpecError(f"{path}: run is {found!r}; it is a table, [run]")
-    unknown = set(found) - set(_RUN)
+    table: dict[str, Any] = found
+    unknown = set(table) - set(_RUN)
     if unknown:
         raise SpecError(f"{path}: [run] has {sorted(unknown)[0]!r}; accepted are {', '.join(sorted(_RUN))}")
-    for name, value in found.items():
-        if type(value) is not _RUN[name] or (name == "cv" and int(value) < 2):
+    for name, value in table.items():
+        if type(value) is not _RUN[name] or (name == "cv" and value < 2):
             wanted = "a whole number of at least 2" if name == "cv" else "text"
             raise SpecError(f"{path}: [run] {name} = {value!r}; give {wanted}")
-    settings = {name: path.parent / value if name in ("data", "output") else value for name, value in found.items()}
+    settings = {name: path.parent / value if name in ("data", "output") else value for name, value in table.items()}
     output = settings.get("output")
     if output is not None and output.resolve().parent != path.resolve().parent:
         raise SpecError(
-            f"{path}: [run] output = {found['output']!r} is not beside the chain file; where else to write says the "
+            f"{path}: [run] output = {table['output']!r} is not beside the chain file; where else to write says the "
             "command line only: --output"
         )
     return settings
