@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -188,7 +189,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[Reader]:
     """Yield the reader of a file; whatever is wrong with the content becomes one error."""
     name = os.fspath(path)
     if os.path.isdir(name):
-        raise ModelFileError(f"{name!r} is a folder; a model is one file")
+        raise IsADirectoryError(errno.EISDIR, "is a folder, and a model is one file", name)
     if not stat.S_ISREG(os.stat(name).st_mode):  # opening a pipe would wait for its writer
         raise ModelFileError(f"{name!r} is not an ordinary file; model files are mapped and read out of order")
     with open(name, "rb") as file:
