@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from kernreg.common.atomic import require_ordinary
 from kernreg.errors import DataError, KernregError
 
 
@@ -47,6 +48,11 @@ def check_output(output: Path | None, inputs: Iterable[Path | None], force: bool
         raise DataError(f"--output {output}: there is no folder {parent}; make it first")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise DataError(f"--output {output}: the folder {parent} is not writable")
+    if not folder and output.exists() and not output.is_dir():
+        try:
+            require_ordinary(output)
+        except OSError as error:
+            raise DataError(f"--output {output} {error.strerror}") from None
     if output.is_dir() != folder and output.exists():
         raise DataError(f"--output {output} is a {'file' if folder else 'folder'}; give another name")
     if not force and (_foreign_folder(output) if folder else _foreign_file(output)):
@@ -65,7 +71,7 @@ def _same(output: Path, given: Path, folder: bool) -> bool:
 
 def _foreign_file(path: Path) -> bool:
     """Whether a file is there that is not a model file: tables, arrays and pictures do not say who wrote them."""
-    if not path.is_file():  # nothing, or a device
+    if not path.is_file():  # nothing is there
         return False
     from kernreg.persistence import describe
 

@@ -1,6 +1,7 @@
 """What every room uses and no room owns. Imports nothing of kernreg but `kernreg.config` and `kernreg.errors`.
 
 atomic.py    replace a file whole or not at all
+bounded.py   read ordinary files only, within the memory budget
 display.py   records as short text and as tables in notebooks
 forking.py   locks that a forked child finds open
 medians.py   medians of weighted values

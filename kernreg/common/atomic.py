@@ -22,7 +22,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BufferedRandom]:
     The new content goes to a temporary file in the same folder, is forced to the disk, and is then renamed over the
     old file in one step; the folder is forced to the disk last. Somebody who opens ``path`` at any time, even after the
     process was killed or the power failed, finds the old file or the complete new one. A symbolic link stays one: what
-    it points to is replaced. The new file has the permissions of the old, or those the umask gives a new file.
+    it points to is replaced. The new file has the owner and the permissions of the old, or those a new file gets.
+    Only ordinary files are replaced: a device, a pipe or a folder is refused.
 
     Where the system can (Linux), the temporary file has no name until it is complete, so that a killed process leaves
     nothing behind; elsewhere it is called ``.name.….tmp``.
@@ -39,6 +40,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BufferedRandom]:
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder, and a file is to be written", str(path))
+    require_ordinary(target)
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "the folder to write to does not exist", str(target.parent))
     folder, temporary = target.parent, target.parent / f".{target.name[:200]}.{secrets.token_hex(8)}.tmp"
@@ -46,6 +48,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BufferedRandom]:
     try:
         with open(descriptor, "w+b") as file:
             yield file
+            require_ordinary(target)  # it may have become something else meanwhile
             _complete(file, target)
             if not named:
                 named = True
@@ -57,6 +60,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BufferedRandom]:
                 os.unlink(temporary)
         raise
     _sync_folder(folder)
+
+
+def require_ordinary(target: Path) -> None:
+    """Raise OSError where something is that is not an ordinary file: replacing a device or a pipe would destroy it."""
+    with suppress(FileNotFoundError):
+        mode = os.stat(target).st_mode
+        if not stat.S_ISREG(mode):
+            kind = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFDIR: "a folder"}
+            what = kind.get(stat.S_IFMT(mode), "a device")
+            raise OSError(errno.EINVAL, f"is {what}, and only ordinary files are written to", str(target))
 
 
 def _open(folder: Path, temporary: Path) -> tuple[int, bool]:
@@ -97,9 +110,20 @@ def _name(file: BufferedRandom, temporary: Path, target: Path) -> None:
 
 def _keep_permissions(descriptor: int, target: Path) -> None:
     with suppress(FileNotFoundError):
-        mode = stat.S_IMODE(os.stat(target).st_mode) & 0o777
-        if hasattr(os, "fchmod"):
-            os.fchmod(descriptor, mode)
+        old, new = os.stat(target), os.fstat(descriptor)
+        if not hasattr(os, "fchmod"):  # Windows
+            return
+        if old.st_gid != new.st_gid:
+            with suppress(PermissionError):  # of a group that this user is not in
+                os.fchown(descriptor, -1, old.st_gid)
+        if old.st_uid != new.st_uid:
+            try:
+                os.fchown(descriptor, old.st_uid, -1)
+            except PermissionError:
+                raise PermissionError(
+                    errno.EPERM, f"belongs to another user (uid {old.st_uid}), who would lose it", str(target)
+                ) from None
+        os.fchmod(descriptor, stat.S_IMODE(old.st_mode) & 0o777)
 
 
 def _sync_folder(folder: Path) -> None:

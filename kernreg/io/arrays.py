@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import os
 import zipfile
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from kernreg.common.bounded import require_room
 from kernreg.engine.arrays import as_samples, is_sparse
 from kernreg.errors import DataError, MissingExtra
 
@@ -63,13 +65,20 @@ def _read_array(file: IO[bytes], size: int, what: str) -> np.ndarray:
         raise DataError(f"{what} is not an NPY file of a plain array: {error}") from error
     if dtype.hasobject:
         raise DataError(f"{what} is not an NPY file of a plain array: it holds Python objects, which only a pickle has")
+    if any(length < 0 for length in shape):
+        raise DataError(f"{what} is not an NPY file of a plain array: its shape is {shape}")
     needed = math.prod(shape) * dtype.itemsize
     if needed > size:
         raise DataError(f"{what} is cut short: an array of shape {shape} and type {dtype} has {needed} bytes")
-    data = bytearray(file.read(needed))  # of its own, and so writable
-    if len(data) != needed:
-        raise DataError(f"{what} is cut short: an array of shape {shape} and type {dtype} has {needed} bytes")
-    return np.frombuffer(data, dtype=dtype).reshape(shape, order="F" if fortran else "C")
+    require_room(needed, what)
+    data = np.empty(needed, dtype=np.uint8)
+    filled = 0
+    while filled < needed:  # a member of a zip is unpacked piece by piece
+        count = file.readinto(data[filled:].data)  # type: ignore[attr-defined]  # every binary file has it
+        if not count:
+            raise DataError(f"{what} is cut short: an array of shape {shape} and type {dtype} has {needed} bytes")
+        filled += count
+    return data.view(dtype).reshape(shape, order="F" if fortran else "C")
 
 
 def _sparse(path: Path, found: dict[str, np.ndarray]) -> Any:
@@ -95,6 +104,7 @@ def read_parquet(path: Path, target: str | None, columns: list[str] | None) -> R
     try:
         import pandas as pd  # type: ignore[import-untyped]  # optional, and so are its stubs
 
+        _check_parquet_size(path)
         frame = pd.read_parquet(path)
     except ImportError as error:
         raise MissingExtra(
@@ -115,6 +125,16 @@ def read_parquet(path: Path, target: str | None, columns: list[str] | None) -> R
     features = [_parquet_numbers(path, frame[name], name) for name in chosen]
     y = None if target is None else _parquet_targets(path, frame[target], target)
     return np.column_stack(features), y, chosen
+
+
+def _check_parquet_size(path: Path) -> None:
+    """Raise MemoryBudgetError where a file says that its columns do not fit: few bytes may stand for many rows."""
+    try:
+        parquet: Any = import_module("pyarrow.parquet")  # optional: of the engines of pandas the usual one
+    except ImportError:  # another engine of pandas
+        return
+    said = parquet.read_metadata(path)
+    require_room(8 * said.num_rows * said.num_columns, str(path))
 
 
 def _parquet_numbers(path: Path, column: Any, name: str) -> np.ndarray:

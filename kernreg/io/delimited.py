@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import math
 import re
 import sys
@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
+from kernreg.common.bounded import BoundedLines, open_bounded, require_room
 from kernreg.errors import DataError
 
 _DELIMITERS = ",;\t|"
@@ -24,25 +25,22 @@ _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 _LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
 #: Words for a number that is missing, where that is accepted.
 MISSING = frozenset(("", "?", "na", "n/a", "nan", "null", "none"))
+_CELL = 32  # bytes of a value that may be text, at least: it stands in a row and in a column
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]+,[0-9]+\s*")
 
 
 @contextmanager
-def open_text(path: Path) -> Iterator[IO[str]]:
+def open_text(path: Path) -> Iterator[BoundedLines]:
     """Open a text file, unpacked where it ends in ``.gz``; what is not UTF-8 is refused with its place."""
-    with _opener(path)(path, "rt", encoding="utf-8-sig", newline="") as file:
+    with io.TextIOWrapper(open_bounded(path), encoding="utf-8-sig", newline="") as file:
         try:
-            yield file
+            yield BoundedLines(file, str(path))
         except UnicodeDecodeError as error:
             raise DataError(f"{path}{_undecodable(path)}: this is not UTF-8 text; save it as such") from error
 
 
-def _opener(path: Path) -> Any:
-    return gzip.open if path.suffix.lower() == ".gz" else open
-
-
 def _undecodable(path: Path) -> str:
-    with _opener(path)(path, "rb") as file:
+    with open_bounded(path) as file:
         for number, line in enumerate(file, 1):
             try:
                 line.decode("utf-8")
@@ -64,7 +62,7 @@ def open_table(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, list
         delimiter = max(_DELIMITERS, key=_QUOTED.sub("", first).count)
         header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter))]
         _check_header(path, header)
-        yield header, _rows(path, csv.reader(file, delimiter=delimiter, strict=True), len(header))
+        yield header, _rows(path, csv.reader(iter(file), delimiter=delimiter, strict=True), len(header))
 
 
 def _rows(path: Path, reader: Any, width: int) -> Iterator[tuple[int, list[str]]]:
@@ -113,6 +111,7 @@ def _numbers(path: Path, names: list[str], cells: Iterator[tuple[int, list[str]]
     for line, row in cells:
         for name, value in zip(names, row, strict=True):
             numbers.append(_number(path, line, name, value))
+        require_room(2 * numbers.itemsize * len(numbers), str(path))  # these, and the array made of them
     return np.array(numbers, dtype=np.float64).reshape(-1, len(names))
 
 
@@ -124,6 +123,7 @@ def _mixed(
     for line, row in cells:
         lines.append(line)
         rows.append([sys.intern(value.strip()) for value in row])  # categories come again and again
+        require_room(_CELL * len(rows) * len(names), str(path))
     found: list[Any] = []
     for name, column in zip(names, zip(*rows, strict=True), strict=False):
         if (

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernreg.common.bounded import open_bounded, require_room
 from kernreg.errors import DataError
 from kernreg.graphs import graph_from_edges
 from kernreg.io.arrays import checked
@@ -20,6 +21,7 @@ _WORD = re.compile(r"[^\s,]+")
 _NODE = re.compile(r"[0-9]{1,18}")
 _LINE = re.compile(r"Line (\d+): ")
 # A graph may have nodes without edges, but not memory for many times more of them than there are edges.
+_EDGE = 250  # bytes of an edge while it is text
 _NODES_ANYWAY, _NODES_PER_EDGE = 10_000_000, 100
 
 
@@ -45,6 +47,7 @@ def read_edges(path: Path, target: str | None, columns: list[str] | None) -> Rea
             first = first or number
             pairs.append((words[0][0], words[1][0]))
             weights.append(1.0 if len(words) == 2 else _weight(path, number, words[2]))
+            require_room(_EDGE * len(pairs), str(path))
     if len(pairs) > 1 and not _are_numbers(pairs[:1]) and _are_numbers(pairs[1:]):
         raise DataError(
             f"{path}, line {first}: {' and '.join(map(repr, pairs[0]))} are names, and all other nodes are numbers; if "
@@ -93,10 +96,13 @@ def read_matrix_market(path: Path, target: str | None, columns: list[str] | None
 
     _refuse_columns(path, target, columns)
     try:
-        rows, width, entries, form, *_ = mminfo(str(path))
+        with open_bounded(path) as file:
+            rows, width, entries, form, *_ = mminfo(file)
         if form == "coordinate":
             _check_size(path, max(rows, width), entries)
-        matrix: Any = mmread(str(path))
+        require_room(2 * (24 * entries if form == "coordinate" else 8 * rows * width), str(path))
+        with open_bounded(path) as file:
+            matrix: Any = mmread(file)
     except DataError:
         raise
     except (ValueError, OverflowError, EOFError) as error:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.errors import DataError
+from kernreg.common.bounded import require_readable
+from kernreg.errors import DataError, KernregError, MemoryBudgetError
 from kernreg.io.arrays import read_npy, read_npz, read_parquet
 from kernreg.io.delimited import read_delimited
 from kernreg.io.graphs import read_edges, read_matrix_market
@@ -99,11 +100,16 @@ def read_samples(
     kind = format_of(path, format)
     more: dict[str, Any] = {"n_features": n_features} if kind == "svmlight" else {"text": text} if kind == "csv" else {}
     try:
+        require_readable(path)
         X, y, names = FORMATS[kind][1](path, target, None if columns is None else list(columns), **more)
     except FileNotFoundError as error:
         raise DataError(f"there is no file {path}") from error
     except IsADirectoryError as error:
         raise DataError(f"{path} is a folder; give a file") from error
+    except MemoryError as error:
+        if isinstance(error, KernregError):
+            raise
+        raise MemoryBudgetError(f"{path} does not fit in memory: {error}") from error
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
     if X.shape[0] == 0:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernreg.common.bounded import open_bounded
 from kernreg.errors import DataError
 from kernreg.io.delimited import open_text, to_number
 
@@ -33,7 +34,8 @@ def read_svmlight(
     if columns is not None:
         raise DataError(f"{path}: svmlight files name no columns, and {', '.join(columns[:3])} … are asked for")
     try:
-        X, y = load_svmlight_file(str(path))
+        with open_bounded(path, growth=4) as file:
+            X, y = load_svmlight_file(file)
     except (ValueError, OverflowError) as error:
         raise DataError(f"{path}{_problem(path) or f': {error}'}") from error
     if not (np.all(np.isfinite(X.data)) and np.all(np.isfinite(y))):

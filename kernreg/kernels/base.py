@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
@@ -40,6 +40,8 @@ class Kernel:
     """
 
     __kernreg_kernel_object__ = True
+    #: Whether making one binds the kernels among its parameters, and so evaluates them.
+    binds_parameters: ClassVar[bool] = False
     __slots__ = ("_family", "_key", "_values")
     __array_ufunc__ = None  # np.float64(2) * k is k.__rmul__, not an array of objects
 

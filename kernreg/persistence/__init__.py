@@ -8,6 +8,8 @@
     sparse.py         sparse matrices
     arrays.py         arrays as windows on raw memory
     consistency.py    what must fit together in a restored estimator
+    sklearn_consistency.py  the same, of scikit-learn's
+    kernel_sizes.py   how many kernels a kernel is made of
     versions.py     versions that a file was written with
     container.py    members of the zip: written, read, checked, mapped
     layout.py       the zip byte by byte

@@ -18,6 +18,7 @@ from kernreg.kernels import Kernel, KernelFamily
 from kernreg.kernels.samples import SampleParts
 from kernreg.persistence.consistency import check_restored
 from kernreg.persistence.encode import MAX_DEPTH, METHODS, OMITTED, problem_with_attribute
+from kernreg.persistence.kernel_sizes import KernelSizes
 from kernreg.persistence.randomness import read_generator
 from kernreg.persistence.sparse import read_sparse
 from kernreg.persistence.values import READERS
@@ -40,6 +41,7 @@ class Decoder:
     def __init__(self, arrays: list[np.ndarray], requirements: list[tuple[Requirement, Any]]):
         self._arrays, self._requirements = arrays, requirements
         self._made: dict[int, tuple[Any, int]] = {}
+        self._sizes = KernelSizes()
         self._depth = self._walked = 0
         self._readers: dict[str, Callable[[Any], Any]] = {
             **READERS,
@@ -153,15 +155,26 @@ class Decoder:
 
     def _kernel(self, content: Any) -> Kernel:
         family, parameters = _fields(content, "family", "parameters")
-        made = self._family(family)
-        return made(**self._record(parameters))
+        made, values = self._family(family), self._record(parameters)
+        size = self._sizes.of(values.values())
+        if made.kernel_class.binds_parameters and any(
+            isinstance(v, Kernel) and v.takes_reference for v in values.values()
+        ):
+            raise ValueError("a learned kernel holds one that is not bound, and loading evaluates no kernel")
+        kernel = made(**{name: _shown_read_only(value) for name, value in values.items()})
+        self._sizes.add(kernel, size)
+        return kernel
 
     def _bound(self, content: Any) -> Kernel:
         kernel, learnt = _fields(content, "kernel", "learnt")
         unbound = self.decode(kernel)
         if not isinstance(unbound, Kernel):
             raise ValueError("what is bound is not a kernel")
-        return unbound.__kernreg_rebind__(self._record(learnt))
+        values = self._record(learnt)
+        size = self._sizes.of((unbound, *values.values()))
+        bound = unbound.__kernreg_rebind__(values)
+        self._sizes.add(bound, size)
+        return bound
 
     def _samples(self, content: Any) -> SampleParts:
         parts = tuple(self._items(content))
@@ -182,7 +195,7 @@ class Decoder:
         cls: Any = found
         values = self._record(state)
         for name in values:
-            problem = problem_with_attribute(cls, name)
+            problem = problem_with_attribute(cls, name, values[name])
             if problem:
                 raise ValueError(problem)
         if asked.kind in ("kernreg", "record") and is_record(found):
@@ -201,6 +214,13 @@ class Decoder:
                 remade(made)
         check_restored(made)
         return made
+
+
+def _shown_read_only(value: Any) -> Any:
+    """Return an array of numbers so that a kernel keeps it without a copy: nobody writes to it."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        return np.asarray(value.data.toreadonly())
+    return value
 
 
 def _list(found: Any) -> list[Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import MethodType
 from typing import Any
@@ -22,6 +22,7 @@ from kernreg.errors import UnsavableModel
 from kernreg.kernels import Kernel, KernelFamily
 from kernreg.kernels.samples import SampleParts
 from kernreg.persistence.arrays import ArrayTable, storable
+from kernreg.persistence.kernel_sizes import KernelSizes
 from kernreg.persistence.randomness import write_generator
 from kernreg.persistence.sparse import write_sparse
 from kernreg.persistence.values import write_value
@@ -61,6 +62,7 @@ class Encoder:
         self._path: list[str] = []
         self._ids = 0
         self._known: dict[int, int] = {}
+        self._sizes = KernelSizes()
 
     def encode(self, value: Any, step: str = "model") -> Any:
         """Return the JSON form of a value; ``step`` is how one gets there from what it is in."""
@@ -158,19 +160,36 @@ class Encoder:
         if bound is not None:
             unbound, learnt = bound
             self._alive.append(learnt)
-            return "bound", {
-                "kernel": self.encode(unbound, ".unbound"),
-                "learnt": {name: self._part(name, item) for name, item in learnt.items()},
-            }
+            written: tuple[str, Any] = (
+                "bound",
+                {
+                    "kernel": self.encode(unbound, ".unbound"),
+                    "learnt": {name: self._part(name, item) for name, item in learnt.items()},
+                },
+            )
+            self._count(value, (unbound, *learnt.values()))
+            return written
         if type(value) is not value.family.kernel_class:
             raise self._refuse(
                 f"{type(value).__name__} is not what its family makes of parameters, and its __kernreg_bound__ does "
                 "not say how it is made"
             )
-        return "kernel", {
-            "family": self._require(value.family, lambda: _unregistered(value.family)),
-            "parameters": {name: self.encode(item, f".{name}") for name, item in value.get_params(deep=False).items()},
-        }
+        parameters = value.get_params(deep=False)
+        written = (
+            "kernel",
+            {
+                "family": self._require(value.family, lambda: _unregistered(value.family)),
+                "parameters": {name: self.encode(item, f".{name}") for name, item in parameters.items()},
+            },
+        )
+        self._count(value, parameters.values())
+        return written
+
+    def _count(self, kernel: Kernel, parts: Iterable[Any]) -> None:
+        try:
+            self._sizes.add(kernel, self._sizes.of(parts))
+        except ValueError as error:
+            raise self._refuse(str(error)) from None
 
     def _write_object(self, value: Any) -> tuple[str, Any]:
         cls: Any = type(value)
@@ -190,7 +209,7 @@ class Encoder:
         self._alive.append(state)
         found = {}
         for name, item in (state or {}).items():
-            problem = problem_with_attribute(cls, name)
+            problem = problem_with_attribute(cls, name, item)
             if problem:
                 raise self._refuse(problem)
             found[name] = self.encode(item, f".{name}")
@@ -217,12 +236,14 @@ def _thresholds(isotonic: Any) -> tuple[np.ndarray, np.ndarray]:
     return x, y
 
 
-def problem_with_attribute(cls: type, name: Any) -> str:
-    """Return why a name cannot be that of an attribute in the state of an object; empty if it can."""
+def problem_with_attribute(cls: type, name: Any, value: Any) -> str:
+    """Return why an attribute cannot be part of the state of an object; empty if it can."""
     if not isinstance(name, str) or not name.isidentifier() or name.startswith("__"):
         return f"{name!r} is not the name of an attribute"
     if callable(getattr(cls, name, None)) and not isinstance(getattr(cls, name), type):
         return f"its attribute {name!r} would hide the method of that name"
+    if name == "memory" and value is not None and cls.__module__.startswith("sklearn."):
+        return "its memory is a folder of pickles, which whoever loads the model would run; use memory=None"
     return ""
 
 

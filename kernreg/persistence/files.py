@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -187,7 +188,9 @@ def describe(path: str | os.PathLike[str]) -> ModelDescription:
 def _opened(path: str | os.PathLike[str]) -> Iterator[Reader]:
     """Yield the reader of a file; whatever is wrong with the content becomes one error."""
     name = os.fspath(path)
-    if not stat.S_ISREG(os.stat(name).st_mode) and not os.path.isdir(name):  # opening a pipe would wait for its writer
+    if os.path.isdir(name):
+        raise IsADirectoryError(errno.EISDIR, "is a folder, and a model is one file", name)
+    if not stat.S_ISREG(os.stat(name).st_mode):  # opening a pipe would wait for its writer
         raise ModelFileError(f"{name!r} is not an ordinary file; model files are mapped and read out of order")
     with open(name, "rb") as file:
         reader = Reader(file, name)

@@ -153,3 +153,79 @@ def test_a_process_killed_while_saving_leaves_the_old_file_or_the_whole_new_one(
     assert killed == 50
     assert changed > 0
     assert unchanged > 0
+
+
+def destroyed(path):
+    with replacing(path) as file:
+        file.write(b"new")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_only_ordinary_files_are_replaced(tmp_path, way):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    for name in ("pipe", "link"):
+        with pytest.raises(OSError, match="is a pipe, and only ordinary files are written to"):
+            destroyed(tmp_path / name)
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    if os.geteuid() == 0:
+        try:
+            os.mknod(tmp_path / "null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        except PermissionError:  # a container may forbid it
+            return
+        with pytest.raises(OSError, match="is a device"):
+            destroyed(tmp_path / "null")
+        assert stat.S_ISCHR((tmp_path / "null").stat().st_mode)
+    assert len(list(tmp_path.iterdir())) == 3 if os.geteuid() == 0 else 2
+
+
+def test_a_file_that_becomes_a_pipe_meanwhile_is_not_replaced(tmp_path, way):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+
+    def exchanged():
+        with replacing(path) as file:
+            file.write(b"new")
+            path.unlink()
+            os.mkfifo(path)
+
+    with pytest.raises(OSError, match="is a pipe"):
+        exchanged()
+    assert stat.S_ISFIFO(path.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
+def test_the_owner_stays(tmp_path, way):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    os.chown(path, 12345, 23456)
+    destroyed(path)
+    status = path.stat()
+    assert (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == (12345, 23456, 0o640)
+    assert path.read_bytes() == b"new"
+
+
+@pytest.mark.skipif(not hasattr(os, "fchown"), reason="this system has no owners")
+def test_a_file_whose_owner_cannot_be_kept_is_left_alone(tmp_path, way, monkeypatch):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    real = os.fstat
+
+    class Another:
+        def __init__(self, status):
+            self.status, self.st_uid, self.st_gid = status, status.st_uid + 1, status.st_gid + 1
+
+        def __getattr__(self, name):
+            return getattr(self.status, name)
+
+    def refuse(*arguments):
+        raise PermissionError(errno.EPERM, "no")
+
+    monkeypatch.setattr(atomic.os, "fstat", lambda descriptor: Another(real(descriptor)))
+    monkeypatch.setattr(atomic.os, "fchown", refuse)
+    with pytest.raises(PermissionError, match="belongs to another user"):
+        destroyed(path)
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,12 @@ from kernreg.cli.options import (
     without_name_warnings,
 )
 from kernreg.cli.output import console, write_json
-from kernreg.errors import SpecError
+from kernreg.common.bounded import require_readable
+from kernreg.common.sizes import readable
+from kernreg.errors import DataError, SpecError
 
-_RUN = {"data", "target", "output", "cv"}
+_LARGEST = 1 << 24  # bytes of a chain file
+_RUN: dict[str, type] = {"data": str, "target": str, "output": str, "cv": int}
 
 
 @click.command("run")
@@ -95,19 +99,40 @@ def command(
         out.print(f"written to {output}")
 
 
-def run_settings(found: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return what the table [run] of a file says; files that it names are in the folder of that file."""
-    unknown = set(found) - _RUN
+def run_settings(found: Any, path: Path) -> dict[str, Any]:
+    """Return what the table [run] of a file says; files that it names are in the folder of that file.
+
+    Somebody else may have written the file: it chooses no place to write to but beside itself.
+    """
+    if not isinstance(found, dict):
+        raise SpecError(f"{path}: run is {found!r}; it is a table, [run]")
+    table: dict[str, Any] = found
+    unknown = set(table) - set(_RUN)
     if unknown:
         raise SpecError(f"{path}: [run] has {sorted(unknown)[0]!r}; accepted are {', '.join(sorted(_RUN))}")
-    return {name: path.parent / value if name in ("data", "output") else value for name, value in found.items()}
+    for name, value in table.items():
+        wrong_type = type(value) is not _RUN[name]
+        if wrong_type or (name == "cv" and value < 2):
+            wanted = "a whole number of at least 2" if name == "cv" else "text"
+            raise SpecError(f"{path}: [run] {name} = {value!r}; give {wanted}")
+    settings = {name: path.parent / value if name in ("data", "output") else value for name, value in table.items()}
+    output = settings.get("output")
+    if output is not None and output.resolve().parent != path.resolve().parent:
+        raise SpecError(
+            f"{path}: [run] output = {table['output']!r} is not beside the chain file; where else to write says the "
+            "command line only: --output"
+        )
+    return settings
 
 
 def read_spec(path: Path) -> dict[str, Any]:
     """Return the dict in a TOML or JSON file; an error names the file, the line and the column."""
     try:
+        require_readable(path)
+        if os.path.getsize(path) > _LARGEST:
+            raise SpecError(f"{path} has more than {readable(_LARGEST)}; the spec of a chain is short")
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, DataError) as error:
         raise SpecError(f"{path} cannot be read: {error}") from error
     try:
         found = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
@@ -115,6 +140,8 @@ def read_spec(path: Path) -> dict[str, Any]:
         raise SpecError(f"{path}, line {error.lineno}, column {error.colno}: {error.msg}") from error
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{path}: {error}") from error
+    except (RecursionError, ValueError) as error:  # a number of thousands of digits is the second
+        raise SpecError(f"{path} is nested too deep, or holds a number that is too long ({error})") from error
     if not isinstance(found, dict):
         raise SpecError(f"{path} holds a {type(found).__name__}; the spec of a chain is a table")
     return found

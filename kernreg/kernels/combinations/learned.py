@@ -29,6 +29,7 @@ class _ThroughSamples(CombinedKernel):
     """What kernels share that see a sample through its values k0(x, S) with fixed samples S."""
 
     __slots__ = ("_held",)
+    binds_parameters = True
 
     _held: Any
 
