@@ -4,14 +4,14 @@ import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # for layers.py
+sys.path.insert(0, str(Path(__file__).parent))  # for layers.py and pictures.py
 
 project = "kernreg"
 author = "kernreg contributors"
 copyright = "kernreg contributors"
 release = version = installed_version("kernreg")
 
-extensions = ["myst_parser", "layers"]
+extensions = ["myst_parser", "layers", "pictures"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build"]
 nitpicky = True
