@@ -40,7 +40,7 @@ class _Unbound(UnboundKernel):
 
     def bind(self, Z: Any) -> Kernel:
         """Return the kernel with ``Z`` as its reference set."""
-        return self._bound_class(self, self._samples(Z, "Z"))
+        return self._bound_class(self, self._reference_samples(Z))
 
     def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
         made = self._bound_class.__new__(self._bound_class)

@@ -48,7 +48,7 @@ class Symmetrized(UnboundKernel):
 
     def bind(self, Z: Any) -> Kernel:
         """Return the kernel with its reference set: for "left" and "right" the sums run over it."""
-        return BoundSymmetrized(self, self._samples(Z, "Z"))
+        return BoundSymmetrized(self, self._reference_samples(Z))
 
     def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
         made = BoundSymmetrized.__new__(BoundSymmetrized)

@@ -22,6 +22,7 @@ from kernreg.solvers.dual.targets import ClassTargets, LabelTargets, RealTargets
 from kernreg.solvers.dual.training import TrainingSet, dense_copy, training_matrix
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_fitted, check_pair, check_samples, input_kind, take
+from kernreg.solvers.streamed import row_by_row
 from kernreg.solvers.views import Views, without_mean_shift
 
 _RESIDUAL_WORTH_A_WARNING = 1e-6
@@ -209,6 +210,7 @@ class DualMachine(KernelParameters):
 
     # Predictions --------------------------------------------------------------------------------------------
 
+    @row_by_row
     def decision_views(self, X: Any) -> Views:
         """Return the decision values of each view, by name.
 
@@ -269,6 +271,7 @@ class DualClassifier(ClassifierMixin, DualMachine):
         pairwise = vars(self).get("_pairwise", getattr(self, "multi_class", None) == "one-vs-one")
         return ClassTargets(self.classes_, pairwise=pairwise)
 
+    @row_by_row
     def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values: (n,) for two classes, positive for ``classes_[1]``; (n, n_classes) for more.
 
@@ -276,11 +279,13 @@ class DualClassifier(ClassifierMixin, DualMachine):
         """
         return self._merge(self.decision_views(X))
 
+    @row_by_row
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of each sample, or its labels in several columns."""
         decision = self.decision_function(X)
         return self._targets.predicted(decision)
 
+    @row_by_row
     def predict_proba(self, X: Any) -> Any:
         """Return class probabilities, calibrated on exact leave-one-out decisions when first asked for.
 
@@ -296,6 +301,7 @@ class DualClassifier(ClassifierMixin, DualMachine):
             return found[0]
         return np.column_stack([p[:, 1] for p in found]) if targets.indicator else found
 
+    @row_by_row
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of `predict_proba`."""
         found = self.predict_proba(X)
@@ -377,6 +383,7 @@ class DualRegressor(RegressorMixin, DualMachine):
     def _targets(self) -> RealTargets:
         return RealTargets(flat=self._flat)
 
+    @row_by_row
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted output(s) of each sample."""
         return self._merge(self.decision_views(X))
