@@ -27,6 +27,7 @@ __all__ = [
     "make_ensembler",
     "make_kernel",
     "make_solver",
+    "open_samples",
     "parallel",
     "register",
     "save",
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from kernreg.chain import make_chain, parallel
     from kernreg.config import config_context, get_config, set_config
     from kernreg.factory import available, make_engine, make_ensembler, make_kernel, make_solver, register
+    from kernreg.io.sources.opening import open_samples
     from kernreg.kernels import kernel
     from kernreg.persistence.files import load, save
     from kernreg.solvers.tuning import tune
@@ -53,6 +55,7 @@ _HOMES = {
     "make_ensembler": "kernreg.factory",
     "make_kernel": "kernreg.factory",
     "make_solver": "kernreg.factory",
+    "open_samples": "kernreg.io.sources.opening",
     "parallel": "kernreg.chain",
     "register": "kernreg.factory",
     "save": "kernreg.persistence.files",

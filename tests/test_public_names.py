@@ -22,6 +22,7 @@ PUBLIC = {
     "make_ensembler",
     "make_kernel",
     "make_solver",
+    "open_samples",
     "parallel",
     "register",
     "save",

@@ -21,7 +21,7 @@ and arrays. How a value of K is made::
 
 Who runs it is an `Engine` (contract.py). Kernels meet the configured one at one point, dispatch.py: for the engine of
 this machine (local.py) they take the ways above, for any other one row blocks go where it has placed the samples
-(running/).
+(running/). Samples may be sources that are read some rows at a time (sources/): then row blocks it is, here too.
 
 `of="rows"` programs fill the block by a compiled loop over pairs, `of="blocks"` programs by calling Python.
 Row normalisation (SNE, T) happens on whole rows while they are still in cache (tiles/row_normalisation.py).
@@ -40,6 +40,8 @@ from kernreg.engine.running.derived import on_operator
 from kernreg.engine.running.handles import ByRow, Handle, HeldSamples, cut, own_handle, whole
 from kernreg.engine.running.row_blocks import aligned_chunks, borders
 from kernreg.engine.running.tree import TreeSum, combined
+from kernreg.engine.sources.base import RowSource, is_row_source
+from kernreg.engine.sources.units import UnitRows
 
 __all__ = [
     "ByRow",
@@ -49,15 +51,18 @@ __all__ = [
     "LocalEngine",
     "Program",
     "RowKernel",
+    "RowSource",
     "RowTask",
     "Split",
     "TreeSum",
+    "UnitRows",
     "advance",
     "aligned_chunks",
     "borders",
     "combined",
     "cut",
     "describe",
+    "is_row_source",
     "on_operator",
     "own_handle",
     "run_chunk",

@@ -9,6 +9,7 @@ import numpy as np
 
 from kernreg.common.sizes import readable
 from kernreg.config import get_config, memory_budget
+from kernreg.engine.arrays import is_sparse
 from kernreg.errors import MemoryBudgetError
 
 NEGLIGIBLE = 1 << 22  # bytes that any machine has
@@ -34,7 +35,7 @@ def chunks(X: Any, largest: int = _CHUNK) -> Iterator[slice]:
     """Yield slices of samples that are looked at together: many, but few enough to be copied."""
     n = X.shape[0]
     step = largest
-    if isinstance(X, np.ndarray) and X.ndim == 2:
+    if X.ndim == 2 and X.shape[1] > 0 and not is_sparse(X):
         step = max(256, min(8 * largest, rows_within(X.shape[1], 8, 1 / 16)))
     for start in range(0, max(n, 1), step):
         yield slice(start, min(start + step, n))

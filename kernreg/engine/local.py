@@ -11,12 +11,17 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from kernreg.engine.arrays import check_out
+from kernreg.engine.arrays import check_out, result_dtype
+from kernreg.engine.budget import check_fits
 from kernreg.engine.contract import Engine
+from kernreg.engine.memory import empty
 from kernreg.engine.running.chunk import RowTask, run_chunk
-from kernreg.engine.running.handles import Handle, HeldSamples, cut, own_handle, whole
+from kernreg.engine.running.derived import EngineOperator
+from kernreg.engine.running.handles import Handle, HeldSamples, cut, is_streamed, own_handle, whole
 from kernreg.engine.running.row_blocks import borders, streamed_rows
 from kernreg.engine.running.tree import combined
+from kernreg.engine.sources.base import is_row_source
+from kernreg.engine.sources.views import as_row_source
 
 
 class LocalEngine(Engine):
@@ -26,6 +31,8 @@ class LocalEngine(Engine):
         """Return a handle of the samples where they are; nothing is copied."""
         if isinstance(samples, Handle):
             return own_handle(samples, HeldSamples, "local")
+        if is_row_source(samples):
+            return HeldSamples(as_row_source(samples), check)
         return HeldSamples(samples, check, getattr(samples, "row_chunks", None))
 
     def map_rows(
@@ -60,6 +67,8 @@ class LocalEngine(Engine):
 
     def matrix(self, kernel: Any, X: Any, Z: Any = None, out: np.ndarray | None = None) -> np.ndarray:
         """Return K(X, Z) by tiles; of symmetric kernels one half of K(X) is computed."""
+        if is_streamed(X) or is_streamed(Z):
+            return self._streamed_matrix(kernel, X, Z, out)
         X, other = whole(X), whole(X if Z is None else Z)
         K = kernel.row_block(X, other, slice(0, X.shape[0]), Z is None)
         if out is None:
@@ -68,14 +77,29 @@ class LocalEngine(Engine):
         out[...] = K
         return out
 
+    def _streamed_matrix(self, kernel: Any, X: Any, Z: Any, out: np.ndarray | None) -> np.ndarray:
+        other = X if Z is None else Z
+        shape, dtype = (X.shape[0], other.shape[0]), result_dtype(X, other)
+        if out is None:
+            check_fits(shape, dtype, getattr(kernel, "name", type(kernel).__name__))
+            out = empty(shape, dtype)
+        check_out(out, shape, dtype)
+        for rows, block in self.blocks(kernel, X, Z, None):
+            out[rows] = block
+        return out
+
     def blocks(self, kernel: Any, X: Any, Z: Any, block_rows: int | None) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield (rows, block) over K(X, Z), each a new array within the memory budget."""
-        other = whole(X if Z is None else Z)
-        for rows in streamed_rows(X.shape[0], other.shape[0], block_rows):
+        other = whole(X if Z is None else Z, "each row is evaluated against all of the second samples")
+        # Of a source the rows themselves are held, too.
+        width = max(other.shape[0], X.shape[1]) if is_streamed(X) else other.shape[0]
+        for rows in streamed_rows(X.shape[0], width, block_rows):
             yield rows, kernel.row_block(X[rows], other, rows, Z is None)
 
     def operator(self, kernel: Any, X: Any, Z: Any = None) -> LinearOperator:
         """Return products with K(X, Z), whose blocks are multiplied while they are in cache."""
+        if is_streamed(X) or is_streamed(Z):
+            return EngineOperator(self, kernel, X, Z)
         X, other = whole(X), whole(X if Z is None else Z)
         return kernel.row_operator(X, other, slice(0, X.shape[0]), Z is None)
 

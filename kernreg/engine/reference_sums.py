@@ -25,8 +25,9 @@ def normalizers_over(program: Program, X: Samples, Z: Samples) -> np.ndarray:
     total = np.full(X.shape[0], -np.inf if program.log else 0.0)
     with compilation_errors(program.name):
         for columns in chunks(Z):
+            some = Z[columns]
             for rows in chunks(X, _SPARSE_CHUNK) if is_sparse(X) else chunks(X):
-                part = _normalizers_of_part(program, X[rows], Z[columns])
+                part = _normalizers_of_part(program, X[rows], some)
                 total[rows] = np.logaddexp(total[rows], part) if program.log else total[rows] + part
     nothing = np.isneginf(total) if program.log else total == 0.0
     return np.where(nothing, np.inf, total)

@@ -11,11 +11,14 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kernreg.common.display import html_table
-from kernreg.engine import Handle, whole
+from kernreg.engine import Handle, is_row_source, whole
 from kernreg.engine.arrays import check_out, result_dtype
+from kernreg.engine.budget import check_fits
 from kernreg.engine.dispatch import LOCAL, configured_engine, current_engine, placed, placed_once
 from kernreg.engine.products import mirrored_columns
+from kernreg.engine.running.handles import is_streamed
 from kernreg.errors import ParameterError
+from kernreg.kernels.columns import are_wide, blocks_by_columns
 from kernreg.kernels.domains import value_key, value_repr
 from kernreg.kernels.row_block_operator import RowBlockOperator
 from kernreg.kernels.samples import overlaps, same_samples
@@ -65,6 +68,16 @@ class Kernel:
     def takes_reference(self) -> bool:
         """Whether values depend on a reference set that is still open: `bind` fixes it."""
         return False
+
+    @property
+    def keeps_reference(self) -> bool:
+        """Whether `bind` keeps the reference set, or must hold all of it: not for widths that are words.
+
+        >>> from kernreg.kernels.builtin import rbf, sne
+        >>> rbf(sigma="median").keeps_reference, sne().keeps_reference
+        (False, True)
+        """
+        return self.takes_reference
 
     @property
     def definite(self) -> bool | None:
@@ -147,9 +160,26 @@ class Kernel:
         engine = configured_engine()
         if engine is None and not _elsewhere(X, Z):
             return self._evaluate(X, Z, out, None)
+        if are_wide(X if Z is None else Z):
+            return self._wide_matrix(X, X if Z is None else Z, out)
         engine = engine or LOCAL
         with placed_once():
-            return engine.matrix(self._shipped(X, Z), *both_placed(engine, X, Z), out)
+            return engine.matrix(self._ship(X, Z), *both_placed(engine, X, Z), out)
+
+    def _wide_matrix(self, X: Any, Z: Any, out: np.ndarray | None) -> np.ndarray:
+        if out is None:
+            shape, dtype = (X.shape[0], Z.shape[0]), result_dtype(X, Z)
+            check_fits(shape, dtype, self.name)
+            out = np.empty(shape, dtype)
+        for rows, block in blocks_by_columns(self._by_columns(X, Z), X, Z, None):
+            out[rows] = block
+        return out
+
+    def _by_columns(self, X: Any, Z: Any) -> Any:
+        """Return what evaluates some columns of K(X, Z) without the others."""
+        if self.takes_reference:
+            whole(Z, f"the kernel {self.name!r} is defined through all of them")
+        return self._anchored(X, Z)
 
     def diagonal(self, X: Any) -> np.ndarray:
         """Return the vector of k(x_i, x_i), the diagonal of ``k(X)``, without the matrix.
@@ -162,10 +192,12 @@ class Kernel:
         >>> linear().diagonal([[1.0, 2.0], [3.0, 0.0]]).tolist()
         [5.0, 9.0]
         """
+        X = self.check_samples(X)
         if isinstance(X, Handle):
-            rows = DiagonalRows(self._anchored(whole(X), None) if self.takes_reference else self)
+            kernel = self.resolve_widths(X)
+            rows = DiagonalRows(kernel._anchored(whole(X), None) if kernel.takes_reference else kernel)
             return current_engine().map_rows(rows, X, X[:1], only_column)
-        return self._diagonal(self._samples(X, "X"))
+        return self._diagonal(X)
 
     def rows(self, X: Any, Z: Any, start: int, stop: int) -> np.ndarray:
         """Return rows ``start:stop`` of K(X, Z); ``Z=None`` stands for X."""
@@ -176,7 +208,10 @@ class Kernel:
     def blocks(self, X: Any, Z: Any = None, *, block_rows: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield (rows, block) over K(X, Z), each block within the memory budget."""
         X, Z = self.check_sample_pair(X, Z)
-        return current_engine().blocks(self._shipped(X, Z), X, Z, block_rows)
+        columns = X if Z is None else Z
+        if are_wide(columns):
+            return blocks_by_columns(self._by_columns(X, columns), X, columns, block_rows)
+        return current_engine().blocks(self._ship(X, Z), X, Z, block_rows)
 
     def map_rows(
         self, X: Any, Z: Any, function: Callable[..., Any], combine: str = "concatenate", *, args: Any = ()
@@ -205,15 +240,15 @@ class Kernel:
         X, Z = self.check_sample_pair(X, Z)
         engine = configured_engine()
         if engine is None:
-            return LOCAL.map_rows(self._shipped(X, Z), X, Z, function, combine, args=args)
+            return LOCAL.map_rows(self._ship(X, Z), X, Z, function, combine, args=args)
         with placed_once():
-            return engine.map_rows(self._shipped(X, Z), *both_placed(engine, X, Z), function, combine, args=args)
+            return engine.map_rows(self._ship(X, Z), *both_placed(engine, X, Z), function, combine, args=args)
 
     def operator(self, X: Any, Z: Any = None) -> LinearOperator:
         """Return K(X, Z) as a scipy LinearOperator that never holds K."""
         X, Z = self.check_sample_pair(X, Z)
         if _elsewhere(X, Z):
-            return current_engine().operator(self._shipped(X, Z), X, Z)
+            return current_engine().operator(self._ship(X, Z), X, Z)
         with placed_once():
             return self._operator(X, Z)
 
@@ -230,7 +265,7 @@ class Kernel:
         if engine is None or (self._has_factors and not isinstance(X, Handle)):
             return self.operator(X, Z) @ V
         with placed_once():
-            return engine.predict(self._shipped(X, Z), *both_placed(engine, X, Z), V)
+            return engine.predict(self._ship(X, Z), *both_placed(engine, X, Z), V)
 
     @property
     def _has_factors(self) -> bool:
@@ -256,7 +291,19 @@ class Kernel:
         >>> rbf(sigma="2*scale").for_engine([[0.0], [2.0]])
         rbf(sigma=2.0)
         """
-        return self._shipped(*self.check_sample_pair(X, Z))
+        return self._ship(*self.check_sample_pair(X, Z))
+
+    def _ship(self, X: Any, Z: Any) -> Any:
+        """Return what an engine runs for K(X, Z) of checked samples; a reference set elsewhere is brought here."""
+        if not self.takes_reference:
+            return self._shipped(X, Z)
+        if is_streamed(X if Z is None else Z):  # widths are found without holding them
+            resolved = self.resolve_widths(X if Z is None else Z)
+            if not resolved.takes_reference:
+                return resolved._shipped(X, Z)
+        why = f"the kernel {self.name!r} is defined through all of them"
+        X, Z = (whole(X, why), None) if Z is None else (X, whole(Z, why))
+        return self._shipped(X, Z)
 
     def _shipped(self, X: Any, Z: Any) -> Any:
         """Return what engines run of this kernel: with its reference set, and with what is known of the rows of X."""
@@ -282,14 +329,19 @@ class Kernel:
         """Return X in the form in which this kernel computes, or raise DataError, which calls it by its name.
 
         Rows of numbers become C-contiguous float64 or float32 arrays or canonical CSR, sample indices a vector of
-        integers; a combination whose kernels see different samples gets what each of them sees.
+        integers; a combination whose kernels see different samples gets what each of them sees. Of a row source comes
+        a handle: its rows are checked when they are read.
         """
+        if isinstance(X, Handle):  # checked before
+            return X
+        if is_row_source(X):
+            return current_engine().place(X, SampleCheck(self, name))
         return self._samples(X, name)
 
     def check_sample_pair(self, X: Any, Z: Any = None) -> tuple[Any, Any]:
         """Return both sample sets as `check_samples` does, Z None where it is X: k(X, X) is k(X)."""
-        X = X if isinstance(X, Handle) else self._samples(X, "X")  # handles have been checked
-        Z = Z if Z is None or isinstance(Z, Handle) else self._samples(Z, "Z")
+        Z = None if Z is X else Z
+        X, Z = self.check_samples(X, "X"), None if Z is None else self.check_samples(Z, "Z")
         return X, None if Z is None or same_samples(X, Z) else Z
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
@@ -298,7 +350,7 @@ class Kernel:
     def _engine_operator(self, X: Any, Z: Any) -> LinearOperator | None:
         """Return the operator of the configured engine, None where that is the one of this machine."""
         engine = configured_engine()
-        return None if engine is None else engine.operator(self._shipped(X, Z), *both_placed(engine, X, Z))
+        return None if engine is None else engine.operator(self._ship(X, Z), *both_placed(engine, X, Z))
 
     # Parameters and identity ------------------------------------------------------------------------------
 
@@ -434,6 +486,18 @@ class Kernel:
 
     def __pow__(self, exponent: Any) -> Kernel:
         return ARITHMETIC["power"](self, exponent)
+
+
+@dataclass(frozen=True)
+class SampleCheck:
+    """What engines do to rows of a source when they read them: the check of a kernel. Picklable as the kernel is."""
+
+    kernel: Kernel
+    name: str
+
+    def __call__(self, rows: Any) -> Any:
+        """Return the rows as the kernel sees them, or raise DataError."""
+        return self.kernel._samples(rows, self.name)
 
 
 def _elsewhere(X: Any, Z: Any) -> bool:

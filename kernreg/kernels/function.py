@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from kernreg.engine import whole
+from kernreg.engine import Handle, whole
 from kernreg.engine.arrays import as_samples, is_sparse
 from kernreg.engine.diagonal import diagonal
 from kernreg.engine.dispatch import configured_engine, placed_once
@@ -18,6 +18,7 @@ from kernreg.engine.matrix import matrix
 from kernreg.engine.operator import KernelOperator
 from kernreg.engine.program import Program
 from kernreg.engine.reference_sums import normalizers_over
+from kernreg.engine.running.handles import is_streamed
 from kernreg.engine.separable import product_cost
 from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.row_normalisation import row_normalizers
@@ -54,6 +55,11 @@ class FunctionKernel(Kernel):
         """True where rows are normalised, or a width is a word: until `bind`, by the second argument."""
         return self.normalize is not None or bool(self._open_widths())
 
+    @property
+    def keeps_reference(self) -> bool:
+        """Whether rows are normalised over it."""
+        return self.normalize is not None
+
     def _open_widths(self) -> list[str]:
         """Return the parameters that are words: widths that samples have not been seen for."""
         return [name for name in self._family.widths if is_open(self._values[name])]
@@ -68,7 +74,7 @@ class FunctionKernel(Kernel):
         if not self._open_widths():
             return self
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return self._resolved(self._samples(X, "X"), weights)
+        return self._resolved(self.check_samples(X, "X"), weights)
 
     def _resolved(self, X: Any, weights: np.ndarray | None = None) -> FunctionKernel:
         """Return the kernel with a number for every width, itself where it has."""
@@ -123,7 +129,11 @@ class FunctionKernel(Kernel):
             return self
         reference = whole(X if Z is None else Z)
         kernel = self._resolved(reference)
-        return BoundKernel(kernel, reference) if self.normalize else kernel
+        return BoundKernel(kernel, whole(reference)) if self.normalize else kernel
+
+    def _by_columns(self, X: Any, Z: Any) -> Any:
+        kernel = self._resolved(Z)
+        return NormalizedRows(kernel, row_sums(kernel, X, Z)) if self.normalize else kernel
 
     def _shipped(self, X: Any, Z: Any) -> Any:
         # Row blocks get all of Z, over which rows are normalised: no copy of it has to travel with the kernel.
@@ -142,6 +152,8 @@ class FunctionKernel(Kernel):
         """Return about how many kernel values one product with K(X, Z) costs: fewer than all, with sparse samples."""
         X, Z = self.check_sample_pair(X, Z)
         Z = X if Z is None else Z
+        if isinstance(X, Handle) or isinstance(Z, Handle):  # what their rows share is not known
+            return X.shape[0] * Z.shape[0]
         return product_cost(self._resolved(Z).program, X, Z)
 
     # Row-normalised kernels: k(x, z) is a weight of the pair divided by the normaliser of x -------------------
@@ -198,9 +210,11 @@ class FunctionKernel(Kernel):
         """
         if not self.takes_reference:
             return self
-        Z = self._samples(Z, "Z")
+        Z = self.check_samples(Z, "Z")
         kernel = self._resolved(Z)
-        return BoundKernel(kernel, Z) if self.normalize else kernel
+        if not self.normalize:
+            return kernel
+        return BoundKernel(kernel, whole(Z, f"rows of the kernel {self.name!r} are normalised over all of them"))
 
     def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
         if not self.normalize:
@@ -310,7 +324,8 @@ def row_sums(kernel: FunctionKernel, X: Any, Z: Any) -> np.ndarray:
     """Return the normalisers of the rows of X over Z, by the configured engine."""
     engine = configured_engine()
     if engine is None:
-        return normalizers_over(kernel.program, whole(X), whole(Z))
+        X, Z = (side if is_streamed(side) else whole(side) for side in (X, Z))
+        return normalizers_over(kernel.program, X, Z)
     with placed_once():
         return engine.map_rows(RowSums(kernel), *both_placed(engine, X, None if X is Z else Z), only_column)
 

@@ -33,6 +33,9 @@ def same_samples(X: Any, Z: Any) -> bool:
     """Return whether two checked sample sets are the same rows in the same order."""
     if X is Z:
         return True
+    if isinstance(X, Handle) and isinstance(Z, Handle):
+        source = getattr(X, "samples", None)  # two handles of one set of samples
+        return source is not None and source is getattr(Z, "samples", None)
     if isinstance(X, Handle) or isinstance(Z, Handle):
         return False  # as far as one can tell without moving them
     if isinstance(X, SampleParts) and isinstance(Z, SampleParts):

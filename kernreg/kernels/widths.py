@@ -16,7 +16,10 @@ from typing import Any
 import numpy as np
 
 from kernreg.common.medians import weighted_median
+from kernreg.common.progress import advance, row_progress
+from kernreg.engine import Handle
 from kernreg.engine.arrays import is_sparse
+from kernreg.engine.budget import chunks
 from kernreg.engine.matrix import matrix
 from kernreg.engine.program import Program
 from kernreg.kernels.domains import Domain, positive
@@ -114,10 +117,35 @@ def _identity(value):
 
 
 def _deviation(X: Any, weights: np.ndarray | None = None) -> float:
-    """Return the standard deviation of all entries, in double precision, without a second table."""
-    n, d = X.shape
-    if not n or not d:
+    """Return the standard deviation of all entries, in double precision, without a second table.
+
+    Samples in a handle are read once, block by block: means and squares of blocks are put together.
+    """
+    if not X.shape[0] or not X.shape[1]:
         return 0.0
+    if not isinstance(X, Handle):
+        stored = X.data if is_sparse(X) else X
+        largest = max(float(stored.max(initial=0.0)), -float(stored.min(initial=0.0)))
+        unit = 1.0 if 1e-100 < largest < 1e100 or not largest else largest  # squares beyond that leave the range
+        count, _, squares = _spread(X, weights, unit)
+        return unit * float(np.sqrt(squares / count))
+    count = mean = squares = 0.0
+    with row_progress("width of the kernel", X.shape[0]):
+        for rows in chunks(X):
+            more, its_mean, its_squares = _spread(X[rows], None if weights is None else weights[rows])
+            together = count + more
+            if together > 0.0:
+                apart = its_mean - mean
+                mean += apart * (more / together)
+                squares += its_squares + apart * apart * count * (more / together)
+            count = together
+            advance(rows.stop - rows.start)
+    return float(np.sqrt(squares / count))
+
+
+def _spread(X: Any, weights: np.ndarray | None, unit: float = 1.0) -> tuple[float, float, float]:
+    """Return how many entries there are, their mean, and the sum of squared differences from it, measured in units."""
+    n, d = X.shape
     if is_sparse(X):
         of_entries = None if weights is None else np.repeat(weights, np.diff(X.indptr))
         stored, absent = X.data, float(n * d - X.data.size)
@@ -127,11 +155,9 @@ def _deviation(X: Any, weights: np.ndarray | None = None) -> float:
     else:
         of_entries, stored, absent = None if weights is None else weights[:, None], X, 0.0
         count = (n if weights is None else weights.sum()) * d
-    largest = max(float(stored.max(initial=0.0)), -float(stored.min(initial=0.0)))
-    unit = 1.0 if 1e-100 < largest < 1e100 or not largest else largest  # squares beyond that leave the range
-    mean = _summed(stored, of_entries, unit, 0.0, 1) / count
+    mean = _summed(stored, of_entries, unit, 0.0, 1) / count if count else 0.0
     squares = _summed(stored, of_entries, unit, mean, 2) + absent * mean * mean
-    return unit * float(np.sqrt(squares / count))
+    return float(count), float(mean), float(squares)
 
 
 def _summed(stored: np.ndarray, weights: np.ndarray | None, unit: float, mean: float, power: int) -> float:

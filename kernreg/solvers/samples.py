@@ -14,9 +14,11 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernreg.engine import is_row_source
 from kernreg.engine.arrays import check_readable
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel
+from kernreg.solvers.streamed import check_source, in_memory, some_rows
 
 
 def input_kind(kernel: Kernel) -> str:
@@ -37,8 +39,18 @@ def input_kind(kernel: Kernel) -> str:
     return "table"
 
 
-def check_samples(estimator: Any, X: Any, kernel: Kernel, *, reset: bool, name: str = "X") -> Any:
-    """Return one set of samples, checked in scikit-learn's way as far as the kernel's inputs allow it."""
+def check_samples(
+    estimator: Any, X: Any, kernel: Kernel, *, reset: bool, name: str = "X", streamed: bool = False
+) -> Any:
+    """Return one set of samples, checked in scikit-learn's way as far as the kernel's inputs allow it.
+
+    Of a row source comes a handle, where the samples are new ones or a fit can work with it (`streamed`); other fits
+    get the samples in memory.
+    """
+    if is_row_source(X):
+        if streamed or not reset:
+            return check_source(estimator, X, kernel, reset=reset, name=name)
+        X = in_memory(X, type(estimator).__name__)
     kind = input_kind(kernel)
     if kind != "any":
         check_readable(X, name)
@@ -66,14 +78,19 @@ def has_features(kernel: Kernel, X: Any) -> bool:
 
 def check_table(estimator: Any, X: Any, *, reset: bool = True, **options: Any) -> Any:
     """Return rows of features, checked in scikit-learn's way; ``options`` are those of ``check_array``."""
+    X = in_memory(X, type(estimator).__name__)
     check_readable(X, "X")
     return validate_data(
         estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], copy=reset, **options
     )
 
 
-def check_second(target: Any, kernel: Kernel, *, reset: bool, name: str) -> Any:
+def check_second(target: Any, kernel: Kernel, *, reset: bool, name: str, streamed: bool = False) -> Any:
     """Return the other side of a pair, whose features may be other ones than those the estimator remembers."""
+    if is_row_source(target):
+        if streamed or not reset:
+            return kernel.check_samples(target, name)
+        target = in_memory(target, "this fit")
     kind = input_kind(kernel)
     if kind == "any":
         return deepcopy(target) if reset else target
@@ -84,10 +101,12 @@ def check_second(target: Any, kernel: Kernel, *, reset: bool, name: str) -> Any:
     return check_array(target, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name, copy=reset)
 
 
-def check_pair(estimator: Any, X: tuple[Any, Any], kernel: Kernel, *, reset: bool) -> tuple[Any, Any]:
+def check_pair(
+    estimator: Any, X: tuple[Any, Any], kernel: Kernel, *, reset: bool, streamed: bool = False
+) -> tuple[Any, Any]:
     """Return source and target samples, as many of the one as of the other."""
-    source = check_samples(estimator, X[0], kernel, reset=reset, name="X[0]")
-    target = check_second(X[1], kernel, reset=reset, name="X[1]")
+    source = check_samples(estimator, X[0], kernel, reset=reset, name="X[0]", streamed=streamed)
+    target = check_second(X[1], kernel, reset=reset, name="X[1]", streamed=streamed)
     if source.shape[0] != target.shape[0]:
         raise DataError(
             f"X is a pair of {source.shape[0]} source and {target.shape[0]} target samples; row i of both describes "
@@ -126,7 +145,7 @@ def without_zero_weights(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, 
     weights = check_weights(sample_weight, X.shape[0] if y is None else len(y))
     if np.any(weights == 0):
         kept = np.flatnonzero(weights)
-        X, y, weights = take(X, kept), None if y is None else y[kept], weights[kept]
+        X, y, weights = some_rows(X, kept), None if y is None else y[kept], weights[kept]
     return X, y, None if np.all(weights == 1.0) else weights
 
 

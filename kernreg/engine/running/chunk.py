@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.common.progress import advance
 from kernreg.config import config_context, memory_budget
-from kernreg.engine.running.handles import ByRow, cut
+from kernreg.engine.running.handles import ByRow, cut, is_streamed
 from kernreg.engine.running.row_blocks import block_rows, blocks_of_chunk
 from kernreg.engine.running.tree import TreeSum, check_combine
 from kernreg.engine.threads import run_tasks, single_threaded_blas
@@ -104,6 +104,8 @@ def run_chunk(task: RowTask, X: Any, Z: Any, args: Any, start: int) -> Any:
 
     # Threads take whole blocks, each with a BLAS of one thread: then no bit depends on how many there are.
     held, budget = 8 * task.block_rows * Z.shape[0], memory_budget()
+    if is_streamed(X):  # every thread holds the rows it has read, too
+        held += 8 * task.block_rows * abs(X.shape[1])
     together = max(1, budget // max(1, _HELD * held))
     # Blocks are of one size, for the sake of these bits, and fit even where the budget is smaller than one.
     with config_context(engine="local", memory=max(budget, held)), single_threaded_blas():

@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.engine.arrays import is_sparse
+from kernreg.engine.running.row_ranges import RowRanges
+from kernreg.engine.sources.base import RowSource, check_loadable
+from kernreg.engine.sources.views import SomeRows
 from kernreg.errors import DataError
 
 
@@ -42,6 +46,8 @@ class Handle(ABC):
 class HeldSamples(Handle):
     """Samples of this process: an array, or anything with shape, dtype and slices of rows, which are read as needed.
 
+    Rows of a `RowSource` that have been checked once are not checked again, where the check does not change them.
+
     >>> handle = HeldSamples(np.arange(6.0).reshape(3, 2))
     >>> handle.shape, handle.chunks, handle[1:].tolist()
     ((3, 2), (3,), [[2.0, 3.0], [4.0, 5.0]])
@@ -56,10 +62,52 @@ class HeldSamples(Handle):
         self.chunks = (self.shape[0],) if chunks is None else chunks
         if sum(self.chunks) != self.shape[0]:
             raise DataError(f"chunks of {sum(self.chunks)} rows together, and the samples have {self.shape[0]}")
+        self._seen = RowRanges()
+
+    @property
+    def streamed(self) -> bool:
+        """Whether rows are read from a source, each time they are asked for."""
+        return isinstance(self.samples, RowSource)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all rows, dense, as they are after the check."""
+        return self.samples.shape[0] * abs(self.shape[1]) * self.dtype.itemsize
 
     def __getitem__(self, rows: Any) -> Any:
         found = self.samples[rows]
-        return found if self._check is None else self._check(found)
+        if self._check is None:
+            return found
+        if not (self.streamed and isinstance(rows, slice)):
+            return self._check(found)
+        start, stop, step = rows.indices(self.shape[0])
+        if step == 1 and self._seen.covers(start, stop):
+            return found
+        try:
+            checked = self._check(found)
+        except DataError as error:
+            raise DataError(f"{self.samples.label}, in the block of rows {start} to {stop - 1}: {error}") from error
+        if step == 1 and _unchanged(checked, found):
+            self._seen.add(start, stop)
+        return checked
+
+    def some(self, rows: np.ndarray) -> Handle:
+        """Return a handle of some rows, which ascend; those of a source are not read for it."""
+        if self.streamed:
+            return HeldSamples(SomeRows(self.samples, rows), self._check)
+        return HeldSamples(self[rows])
+
+
+def _unchanged(checked: Any, found: Any) -> bool:
+    """Return whether a check has left samples as they were, so that another one could not either."""
+    if is_sparse(found) and is_sparse(checked):
+        return checked.data is found.data and bool(found.has_canonical_format)
+    return checked is found
+
+
+def is_streamed(samples: Any) -> bool:
+    """Return whether these are samples whose rows are read from a source, each time they are asked for."""
+    return isinstance(samples, HeldSamples) and samples.streamed
 
 
 @dataclass(frozen=True)
@@ -87,8 +135,13 @@ def cut(args: Any, rows: slice) -> tuple[Any, ...]:
     return tuple(arg.cut(rows) if isinstance(arg, ByRow) else arg for arg in args)
 
 
-def whole(samples: Any) -> Any:
-    """Return all rows, here, of samples or a handle of them; anything else as it is."""
+def whole(samples: Any, why: str = "") -> Any:
+    """Return all rows, here, of samples or a handle of them; anything else as it is.
+
+    Samples that are read from a source must fit the memory budget; the error tells `why` they are needed at once.
+    """
+    if isinstance(samples, HeldSamples) and samples.streamed:
+        check_loadable(samples.samples.label, samples.shape, samples.nbytes, why)
     return samples[:] if isinstance(samples, Handle) else samples
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from kernreg.config import memory_budget
+from kernreg.engine import whole
 from kernreg.engine.arrays import check_finite, is_sparse, result_dtype
 from kernreg.engine.dispatch import LOCAL
 from kernreg.errors import DataError
@@ -179,6 +180,11 @@ class Composed(CombinedKernel):
 
     __slots__ = ()
 
+    @property
+    def keeps_reference(self) -> bool:
+        """Whether there is one: what the feature map makes of it is in memory."""
+        return self.takes_reference
+
     def _samples(self, X: Any, name: str) -> Any:
         # The feature map may take anything (text, graphs): it is applied here, and the kernel checks what it returns.
         if isinstance(X, SampleParts):  # mapped already
@@ -198,15 +204,27 @@ class Composed(CombinedKernel):
         return self.parts[0]._diagonal(X.parts[0])
 
     def _anchored(self, X: Any, Z: Any) -> Kernel:
-        return self._with_parts([self.parts[0]._anchored(*_mapped(X, Z))])
+        if not self.takes_reference:
+            return self
+        reference = X if Z is None else Z  # all that matters: the rows may be elsewhere
+        return self._with_parts([self.parts[0]._anchored(reference.parts[0], None)])
 
     def resolve_widths(self, X: Any, sample_weight: np.ndarray | None = None) -> Kernel:
         """Return the composition with numbers for widths that are words."""
-        return self._with_parts([self.parts[0].resolve_widths(self._samples(X, "X").parts[0], sample_weight)])
+        if not self.takes_reference:
+            return self
+        return self._with_parts([self.parts[0].resolve_widths(self._mapped_whole(X, "X"), sample_weight)])
 
     def bind(self, Z: Any) -> Kernel:
         """Return the composition with the bound kernel."""
-        return self._with_parts([self.parts[0].bind(self._samples(Z, "Z").parts[0])])
+        if not self.takes_reference:
+            return self
+        return self._with_parts([self.parts[0].bind(self._mapped_whole(Z, "Z"))])
+
+    def _mapped_whole(self, X: Any, name: str) -> Any:
+        """Return what the feature map makes of all samples, in memory."""
+        samples = self.check_samples(X, name)
+        return whole(samples, f"the kernel {self.name!r} takes widths from what its feature map makes of them").parts[0]
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         return self.parts[0]._operator(*_mapped(X, Z))

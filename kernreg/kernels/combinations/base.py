@@ -48,6 +48,11 @@ class CombinedKernel(Kernel):
         return any(part.takes_reference for part in self.parts)
 
     @property
+    def keeps_reference(self) -> bool:
+        """Whether one of its parts does."""
+        return any(part.keeps_reference for part in self.parts)
+
+    @property
     def definite(self) -> bool | None:
         """Sums, products and powers of positive semi-definite kernels are positive semi-definite."""
         return True if all(part.definite for part in self.parts) else None
@@ -79,16 +84,24 @@ class CombinedKernel(Kernel):
         return type(self)(self._family, values)
 
     def _anchored(self, X: Any, Z: Any) -> Kernel:
+        if not self.takes_reference:
+            return self
         sides = zip(self.parts, self._seen_by_parts(X), self._seen_by_parts(Z), strict=True)
         return self._with_parts([part._anchored(x, z) for part, x, z in sides])
 
     def resolve_widths(self, X: Any, sample_weight: np.ndarray | None = None) -> Kernel:
         """Return the combination of kernels with numbers for widths that are words."""
+        if not self.takes_reference:
+            return self
+        X = _parts_known(X)
         sides = zip(self.parts, self._seen_by_parts(X), strict=True)
         return self._with_parts([part.resolve_widths(x, sample_weight) for part, x in sides])
 
     def bind(self, Z: Any) -> Kernel:
         """Return the combination of the bound kernels."""
+        if not self.takes_reference:
+            return self
+        Z = _parts_known(Z)
         return self._with_parts([part.bind(z) for part, z in zip(self.parts, self._seen_by_parts(Z), strict=True)])
 
     def __reduce__(self) -> Any:
@@ -99,6 +112,11 @@ class UnboundKernel(CombinedKernel):
     """A kernel defined through a reference set that is still open: each call takes its own, by binding to it."""
 
     __slots__ = ()
+
+    @property
+    def keeps_reference(self) -> bool:
+        """True: it is defined through it."""
+        return True
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         return self._anchored(X, Z)._evaluate(X, Z, out, self_start)
@@ -115,10 +133,14 @@ class UnboundKernel(CombinedKernel):
 
     def bind(self, Z: Any) -> Kernel:
         """Return the kernel with ``Z``, copied, as its reference set."""
-        return self._bound_to(own_samples(self._samples(Z, "Z")))
+        return self._bound_to(own_samples(self._reference_samples(Z)))
 
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         return self._bound_to(whole(X if Z is None else Z))
+
+    def _reference_samples(self, Z: Any) -> Any:
+        """Return the reference set, in memory."""
+        return whole(self.check_samples(Z, "Z"), f"the kernel {self.name!r} is defined through all of them")
 
 
 class BoundCombination(CombinedKernel):
@@ -187,6 +209,13 @@ def combination(name: str, kind: type[Kernel], *parameters: Parameter, **example
 
     family = KernelFamily(name, kind, parameters, example=make_example)
     return family
+
+
+def _parts_known(X: Any) -> Any:
+    """Return samples whose parts can be taken: those of a handle are known once its rows are here."""
+    if not isinstance(X, Handle) or X.shape[1] >= 0:
+        return X
+    return whole(X, "widths and sums over samples that feature maps make are computed in memory")
 
 
 def _rebuild_combined(kind: type[Kernel], family: KernelFamily, values: dict[str, Any]) -> Kernel:

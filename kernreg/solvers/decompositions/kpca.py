@@ -43,6 +43,7 @@ from kernreg.solvers.decompositions.preimages import default_kernel, learn_inver
 from kernreg.solvers.finiteness import not_finite_error
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_fitted, check_samples, input_kind, without_zero_weights
+from kernreg.solvers.streamed import reading_note, row_by_row
 from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some
 
 EIGEN_SOLVERS = ("auto", "dense", "krylov", "arpack", "lobpcg", "randomized", "operator")
@@ -173,19 +174,20 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         kernel = self.resolve_kernel()
         if isinstance(X, tuple) and len(X) == 2 and np.ndim(X[0]) >= 1:
             raise DataError("X is a pair; KernelPCA takes one set of samples. For two of them use 'ksvd'")
+        from_source = reading_note(X)
         X = check_samples(self, X, kernel, reset=True)
         if self.fit_inverse_transform:
             require_invertible(X, kernel, self.alpha)
         kept, _, weights = without_zero_weights(X, None, sample_weight)
         self.kernel_, self.X_fit_ = kernel.resolve_widths(kept, weights).bind(kept), kept
-        scores = self._keep(self._decompose(weights), weights)
+        scores = self._keep(self._decompose(weights, from_source), weights)
         self.__dict__.pop("inverse_", None)
         if self.fit_inverse_transform:
             own = self.inverse_kernel if self.inverse_kernel is not None else default_kernel(kernel, scores)
             self.inverse_ = learn_inverse(own, scores, self.X_fit_, self.alpha, weights)
         return scores, kept.shape[0] == X.shape[0]
 
-    def _decompose(self, weights: np.ndarray | None) -> Components:
+    def _decompose(self, weights: np.ndarray | None, from_source: str) -> Components:
         m = self.X_fit_.shape[0]
         k = self._wanted(m)
         solver, K, note = self._matrix(m, k)
@@ -204,7 +206,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         except NotFiniteError:
             raise not_finite_error(self.kernel_, self.X_fit_) from None
         report = components.report
-        return replace(components, report=replace(report, note="; ".join(part for part in (note, report.note) if part)))
+        return replace(
+            components, report=replace(report, note="; ".join(filter(None, (note, report.note, from_source))))
+        )
 
     def _wanted(self, m: int) -> int:
         k: Any = self.n_components
@@ -281,6 +285,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
     def _n_features_out(self) -> int:
         return len(self.eigenvalues_)
 
+    @row_by_row
     def transform(self, X: Any) -> np.ndarray:
         """Return the scores of samples, centred as the training samples were.
 

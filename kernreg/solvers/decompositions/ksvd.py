@@ -16,6 +16,7 @@ symmetric kernel on one sample set this is kernel PCA, up to signs.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -31,6 +32,7 @@ from kernreg.solvers.decompositions.compatibility.learned_map import DownstreamL
 from kernreg.solvers.decompositions.two_sided import TwoSided
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.samples import check_samples
+from kernreg.solvers.streamed import reading_note, row_by_row
 
 
 class KernelSVD(TwoSided):
@@ -174,7 +176,8 @@ class KernelSVD(TwoSided):
         self.left_vectors_, self.right_vectors_ = triplets.left.astype(dtype), triplets.right.astype(dtype)
         self.left_scores_, self.right_scores_ = triplets.left_scores.astype(dtype), triplets.right_scores.astype(dtype)
         self._left_offset, self._right_offset = triplets.left_offset, triplets.right_offset
-        self.solver_report_ = triplets.report
+        notes = triplets.report.note, *map(reading_note, X if isinstance(X, tuple) else (X,))
+        self.solver_report_ = replace(triplets.report, note="; ".join(filter(None, notes)))
         self.n_iter_ = max(1, triplets.report.iterations)
         return self
 
@@ -210,6 +213,7 @@ class KernelSVD(TwoSided):
 
     # Scores -------------------------------------------------------------------------------------------------
 
+    @row_by_row
     def transform(self, X: Any) -> np.ndarray:
         """Return the left scores of samples like those of the left side, centred with the training means.
 
@@ -223,6 +227,7 @@ class KernelSVD(TwoSided):
         scores = self.kernel_.product(samples, self.Z_fit_, self.right_vectors_) - self._left_offset
         return scores.astype(self.left_scores_.dtype, copy=False)
 
+    @row_by_row
     def transform_right(self, Z: Any) -> np.ndarray:
         """Return the right scores of samples like those of the right side, centred with the training means.
 

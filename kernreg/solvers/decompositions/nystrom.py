@@ -39,6 +39,7 @@ from kernreg.solvers.decompositions.compatibility.fixed_maps import COMPATIBILIT
 from kernreg.solvers.decompositions.two_sided import TwoSided
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.samples import check_samples
+from kernreg.solvers.streamed import row_by_row
 
 _LANDMARKS, _FIRST_LANDMARKS = 500, 100  # by default; and to begin with, where a tolerance is given
 _UNRELIABLE = 0.25  # relative error of estimated normalisers beyond which a warning is due
@@ -123,6 +124,8 @@ class AsymmetricNystroem(TwoSided):
     >>> [level.rows for level in model.solver_report_.levels], model.solver_report_.converged
     ([100, 200], True)
     """
+
+    streams = True
 
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
@@ -271,6 +274,7 @@ class AsymmetricNystroem(TwoSided):
 
     # Scores -------------------------------------------------------------------------------------------------
 
+    @row_by_row
     def transform(self, X: Any) -> np.ndarray:
         """Return the left scores of samples like those of the left side.
 
@@ -284,6 +288,7 @@ class AsymmetricNystroem(TwoSided):
         coefficients, offset = self._left_map
         return (self._section.left(samples, coefficients) - offset).astype(self.left_vectors_.dtype, copy=False)
 
+    @row_by_row
     def transform_right(self, Z: Any) -> np.ndarray:
         """Return the right scores of samples like those of the right side.
 

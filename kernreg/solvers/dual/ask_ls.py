@@ -39,6 +39,7 @@ from kernreg.solvers.dual.training import TrainingSet, check_training_set
 from kernreg.solvers.informativeness import warn_if_uninformative
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.samples import check_fitted
+from kernreg.solvers.streamed import row_by_row
 from kernreg.solvers.views import Views, cross_fitted, fit_ensembler, learns, new_ensembler, without_mean_shift
 
 
@@ -133,7 +134,10 @@ class _AsKLS(DualMachine):
         # The kernel matrix, or what stands in its place; and the system.
         left_out = settings.chooses or learns(ensembler)
         strategy = pick(
-            settings.strategy, len(data.y), leave_one_out=left_out, exact_only="on_pole='damp'" if damped else ""
+            "lowrank" if data.streamed else settings.strategy,
+            len(data.y),
+            leave_one_out=left_out,
+            exact_only="on_pole='damp'" if damped else "",
         )
         system: Any
         if strategy == "exact":
@@ -159,7 +163,7 @@ class _AsKLS(DualMachine):
             views = without_mean_shift(views, targets.values(data.y), data.weights)
         fit_ensembler(ensembler, views, targets.for_ensemblers(data.y), data.weights)
         # Store.
-        choice = choice.noted(why(strategy, settings.strategy, len(data.y)))
+        choice = choice.noted(why(strategy, settings.strategy, len(data.y))).noted(data.note)
         self._store(data, targets, choice, system, ensembler_=ensembler)
 
     def _make_system(self, *, damped: bool) -> Any:
@@ -300,6 +304,7 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
         ensembler = getattr(self, "ensembler_", None)
         return hasattr(new_ensembler(self.ensembler) if ensembler is None else ensembler, "proba")
 
+    @row_by_row
     def predict_proba(self, X: Any) -> Any:
         """Return class probabilities: those of the ensembler where it gives them, else calibrated ones.
 

@@ -92,7 +92,7 @@ class _LSSVM(DualMachine):
         problems = targets.problems(data.y)
         # The kernel matrix, or what stands in its place; and the system.
         strategy = pick(
-            settings.strategy,
+            "lowrank" if data.streamed else settings.strategy,
             len(data.y),
             leave_one_out=settings.chooses,
             exact_only="multi_class='one-vs-one'" if targets.pairwise else "",
@@ -116,7 +116,7 @@ class _LSSVM(DualMachine):
         else:
             choice = choose_gamma(system, settings.gamma, leave_one_out_score(targets, data, self._merge))
         # Store.
-        self._store(data, targets, choice.noted(why(strategy, settings.strategy, len(data.y))), system)
+        self._store(data, targets, choice.noted(why(strategy, settings.strategy, len(data.y))).noted(data.note), system)
 
     def _make_system(self, *, damped: bool) -> type[SymmetricSystem]:
         return SymmetricSystem

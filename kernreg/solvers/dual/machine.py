@@ -33,6 +33,7 @@ from kernreg.solvers.inference.prediction_sets import predict_set
 from kernreg.solvers.inference.robust import fit_reweighted
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_fitted, check_pair, check_samples, input_kind, take
+from kernreg.solvers.streamed import row_by_row
 from kernreg.solvers.views import Views, without_mean_shift
 
 _RESIDUAL_WORTH_A_WARNING = 1e-6
@@ -229,6 +230,7 @@ class DualMachine(KernelParameters):
 
     # Predictions --------------------------------------------------------------------------------------------
 
+    @row_by_row
     def decision_views(self, X: Any) -> Views:
         """Return the decision values of each view, by name.
 
@@ -379,6 +381,7 @@ class DualClassifier(ClassifierMixin, DualMachine):
             return system.some_left_out(choice.gamma)
         return None
 
+    @row_by_row
     def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values: (n,) for two classes, positive for ``classes_[1]``; (n, n_classes) for more.
 
@@ -386,11 +389,13 @@ class DualClassifier(ClassifierMixin, DualMachine):
         """
         return self._merge(self.decision_views(X))
 
+    @row_by_row
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of each sample, or its labels in several columns."""
         decision = self.decision_function(X)
         return self._targets.predicted(decision)
 
+    @row_by_row
     def predict_proba(self, X: Any) -> Any:
         """Return class probabilities, calibrated on exact leave-one-out decisions when first asked for.
 
@@ -431,6 +436,7 @@ class DualClassifier(ClassifierMixin, DualMachine):
         """
         return predict_set(self, X, coverage, view, allow_empty)
 
+    @row_by_row
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of `predict_proba`."""
         found = self.predict_proba(X)
@@ -533,6 +539,7 @@ class DualRegressor(RegressorMixin, DualMachine):
     def _targets(self) -> RealTargets:
         return RealTargets(flat=self._flat)
 
+    @row_by_row
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted output(s) of each sample."""
         return self._merge(self.decision_views(X))

@@ -14,11 +14,17 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
 from kernreg.common.medians import weighted_median
+from kernreg.common.progress import row_progress
+from kernreg.config import memory_budget
+from kernreg.engine import is_row_source
 from kernreg.engine.arrays import check_readable
+from kernreg.engine.running.handles import is_streamed
+from kernreg.engine.sources.views import as_row_source
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.solvers.finiteness import not_finite_error
 from kernreg.solvers.samples import check_pair, check_samples, check_weights, input_kind, take, without_zero_weights
+from kernreg.solvers.streamed import in_memory, reading_note
 
 _LARGEST_KERNEL_VALUE = 1e140
 _ROWS = 200  # that tell the size of kernel values
@@ -30,6 +36,7 @@ class TrainingSet:
 
     X is a tuple where samples differ as sources and as targets; the kernel is then bound to the targets, over which
     rows are normalised. ``frequencies`` are the weights without those of the classes: how often a sample occurs.
+    ``note`` is what the report of the fit says of where the samples come from.
     """
 
     X: Any
@@ -37,6 +44,12 @@ class TrainingSet:
     weights: np.ndarray | None
     frequencies: np.ndarray | None
     kernel: Kernel
+    note: str = ""
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the samples are read block by block, and never all of them."""
+        return any(is_streamed(side) for side in (self.X if isinstance(self.X, tuple) else (self.X,)))
 
     def matrix(self) -> np.ndarray:
         """Return the kernel matrix of the samples, checked."""
@@ -57,16 +70,23 @@ class TrainingSet:
         rows = np.arange(m) if m <= _ROWS else np.linspace(0, m - 1, _ROWS).astype(np.intp)
         if K is None:
             source, target = self.X if isinstance(self.X, tuple) else (self.X, self.X)
-            blocks = self.kernel.blocks(take(source, rows), target)
-            maxima = [np.abs(block).max(axis=1, initial=0.0) for _, block in blocks]
+            largest = self._largest_values(take(source, rows), target)
         else:
-            maxima = [np.abs(K[rows]).max(axis=1, initial=0.0)]
-        largest = np.concatenate(maxima).astype(np.float64)
+            largest = np.abs(K[rows]).max(axis=1, initial=0.0).astype(np.float64)
         used = (largest > 0.0) & np.isfinite(largest)
         if not used.any():
             return 1.0
         counts = None if self.frequencies is None else self.frequencies[rows][used]
         return weighted_median(largest[used], counts)
+
+    def _largest_values(self, some: Any, target: Any) -> np.ndarray:
+        """Return the largest magnitude in the rows of some samples, in blocks of rows or, of a source, of columns."""
+        if not is_streamed(target):
+            blocks = (block for _, block in self.kernel.blocks(some, target))
+            return np.concatenate([np.abs(block).max(axis=1, initial=0.0) for block in blocks]).astype(np.float64)
+        with row_progress("size of kernel values", target.shape[0]):
+            of_blocks = self.kernel.T.map_rows(target, some, _largest_of_columns)
+        return of_blocks.max(axis=0).astype(np.float64)
 
     def kernel_dtype(self) -> np.dtype:
         """Return the type of kernel values, which is that of results."""
@@ -95,7 +115,9 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
         )
     is_pair = is_pair and pairs
     several = regression or is_table(y)
-    if not is_pair and input_kind(kernel) == "table":
+    X, note = _from_sources(machine, kernel, X)
+    on_disk = any(is_row_source(side) for side in (X if is_pair else (X,)))
+    if not is_pair and input_kind(kernel) == "table" and not on_disk:
         check_readable(X, "X")
         X, y = validate_data(
             machine,
@@ -111,7 +133,7 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
         raise DataError(f"{type(machine).__name__} requires y to be passed, but the target y is None")
     else:
         check = check_pair if is_pair else check_samples
-        X = check(machine, X, kernel, reset=True)
+        X = check(machine, X, kernel, reset=True, streamed=True)
         if several:
             y = check_array(
                 y, accept_sparse="csr", ensure_2d=False, dtype=np.float64 if regression else None, input_name="y"
@@ -129,7 +151,33 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
         frequencies = frequencies[weights > 0.0]
     X, y, weights = without_zero_weights(X, y, weights)
     targets = X[1] if is_pair else X
-    return TrainingSet(X, y, weights, frequencies, kernel.resolve_widths(targets, frequencies).bind(targets))
+    bound = kernel.resolve_widths(targets, frequencies).bind(targets)
+    return TrainingSet(X, y, weights, frequencies, bound, note)
+
+
+def _from_sources(machine: Any, kernel: Kernel, X: Any) -> tuple[Any, str]:
+    """Return row sources as a fit takes them, in memory or as they are, and what its report says of them.
+
+    Landmarks are fitted to blocks, where the kernel needs no more of the samples than some rows; the other strategies,
+    and kernels with a reference set, keep all samples in the model, and need them in memory.
+    """
+    sides = X if isinstance(X, tuple) else (X,)
+    sources = [as_row_source(side) for side in sides if is_row_source(side)]
+    if not sources:
+        return X, ""
+    by_blocks = not kernel.keeps_reference
+    fits = sum(source.nbytes for source in sources) <= memory_budget() // 2
+    if by_blocks and (machine.strategy == "lowrank" or (machine.strategy == "auto" and not fits)):
+        names = " and ".join(source.label for source in sources)
+        return X, f"samples read from {names} in blocks"
+    what = f"strategy={machine.strategy!r}" if by_blocks else f"the kernel {kernel.name!r}"
+    note = "; ".join(note for note in map(reading_note, sides) if note)
+    loaded = tuple(in_memory(side, what) for side in sides)
+    return loaded if isinstance(X, tuple) else loaded[0], note
+
+
+def _largest_of_columns(rows: slice, block: np.ndarray) -> np.ndarray:
+    return np.abs(block).max(axis=0, initial=0.0)[None]
 
 
 def is_table(y: Any) -> bool:

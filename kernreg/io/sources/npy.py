@@ -1,0 +1,55 @@
+"""NPY files, read by offset: mapped pages would count as memory of the process, and these do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernreg.engine.sources.base import ArrayRows, RowSource
+from kernreg.errors import DataError
+
+
+class NpyRows(RowSource):
+    """Rows of an NPY file in C order.
+
+    Parameters
+    ----------
+    path : Path
+    shape, dtype, offset
+        As its header says.
+    """
+
+    def __init__(self, path: Path, shape: tuple[int, int], dtype: np.dtype, offset: int):
+        self.shape, self.dtype, self.label = shape, dtype, str(path)
+        self._path, self._offset = path, offset
+        size, needed = path.stat().st_size, offset + shape[0] * shape[1] * dtype.itemsize
+        if size < needed:
+            raise DataError(f"{path} is cut short: {shape} of {dtype} need {needed} bytes, and it has {size}")
+
+    def read(self, start: int, stop: int) -> Any:
+        """Return some rows."""
+        count, width = max(0, stop - start), self.shape[1]
+        offset = self._offset + start * width * self.dtype.itemsize
+        found = np.fromfile(self._path, self.dtype, count * width, offset=offset)
+        if found.size != count * width:
+            raise DataError(f"{self.label} has become shorter while it was read: rows {start} to {stop} are missing")
+        return found.reshape(count, width)
+
+
+def open_npy(path: Path) -> RowSource:
+    """Return the rows of an NPY file with a table of numbers."""
+    with open(path, "rb") as file:
+        try:
+            version = np.lib.format.read_magic(file)
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, fortran, dtype = read(file)
+        except ValueError as error:
+            raise DataError(f"{path} is not an NPY file of a plain array: {error}") from error
+        offset = file.tell()
+    if len(shape) != 2 or dtype.kind not in "fiub":
+        raise DataError(f"{path} holds an array of shape {shape} and type {dtype}; samples are a numeric matrix")
+    if fortran:
+        return ArrayRows(np.lib.format.open_memmap(path, mode="r"), str(path))
+    return NpyRows(path, shape, dtype, offset)
