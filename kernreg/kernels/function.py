@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
@@ -81,7 +81,7 @@ class FunctionKernel(Kernel):
         names = self._open_widths()
         if not names:
             return self
-        X, family = whole(X), cast(Any, self._family)
+        family: Any = self._family
         term = family.declared.of if family.of == "term" else None
         numbers = {name: resolved(self._values[name], family.of, term, X, weights, name=self.name) for name in names}
         return FunctionKernel(self._family, {**self._values, **numbers})
@@ -127,7 +127,7 @@ class FunctionKernel(Kernel):
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         if not self.takes_reference:
             return self
-        reference = whole(X if Z is None else Z)
+        reference = X if Z is None else Z
         kernel = self._resolved(reference)
         return BoundKernel(kernel, whole(reference)) if self.normalize else kernel
 
