@@ -33,6 +33,7 @@ from kernreg.ensemblers.views import predicted_codes
 from kernreg.errors import ChainError, DataError, ParameterError
 from kernreg.kernels.sharing import shared_matrices
 from kernreg.solvers.parameters import KernelParameters, check_choice
+from kernreg.solvers.streamed import row_by_row
 from kernreg.solvers.views import Views, learns
 
 LEARN_FROM = ("auto", "loo", "folds")
@@ -243,11 +244,13 @@ class Chain(_BaseComposition, KernelParameters):
         return role_of(self.steps_[-1][1]) == ENSEMBLER
 
     @_ends_in(PREDICTOR)
+    @row_by_row
     def decision_views(self, X: Any) -> Views:
         """Return the views of the last predictor, before any ensembler."""
         return self._views(X, len(self.steps_) - 1 if self._merging() else len(self.steps_))
 
     @_ends_in(PREDICTOR)
+    @row_by_row
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the decision values: merged by the ensembler, or those of the last predictor."""
         if self._merging():
@@ -262,6 +265,7 @@ class Chain(_BaseComposition, KernelParameters):
         return next(iter(views.values()))
 
     @_ends_in(PREDICTOR)
+    @row_by_row
     def predict(self, X: Any) -> np.ndarray:
         """Return the class, or the target, of each sample."""
         if not self._merging():
@@ -270,6 +274,7 @@ class Chain(_BaseComposition, KernelParameters):
         return self.classes_[predicted_codes(decision)] if hasattr(self, "classes_") else decision
 
     @available_if(_gives_probabilities)
+    @row_by_row
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return class probabilities, where the ensembler or the last predictor gives them."""
         if self._merging():
@@ -277,6 +282,7 @@ class Chain(_BaseComposition, KernelParameters):
         return self.steps_[-1][1].predict_proba(self._through(X, len(self.steps_) - 1))
 
     @_ends_in(DECOMPOSER, TRANSFORMER)
+    @row_by_row
     def transform(self, X: Any) -> Any:
         """Return what comes out of the last step."""
         check_is_fitted(self, "steps_")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,17 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from kernreg.chain.steps import DECOMPOSER, LEARNER, PREDICTOR, TRANSFORMER, own_kernel, role_of, takes_kernel
+from kernreg.common.progress import progress
+from kernreg.config import memory_budget
+from kernreg.engine import RowSource, is_row_source
+from kernreg.engine.sources.views import MappedRows, as_row_source, windows
 from kernreg.ensemblers.folds import rows_of
 from kernreg.errors import ParameterError
 from kernreg.solvers.kernel_learning.partial_labels import label_codes
 from kernreg.solvers.parameters import KernelParameters
+from kernreg.solvers.streamed import in_memory
 
+_SHARE = 8  # the part of the memory budget up to which features of a source are held
 AFTER_FEATURES = "linear"  # features already carry the kernel they were made with
 
 
@@ -62,10 +69,26 @@ def fit_steps(
 
 
 def fit_step(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """Fit one step, with weights where it takes them."""
+    """Fit one step, with weights where it takes them.
+
+    Solvers take row sources by themselves; other steps are fitted to them window by window where they can
+    (``partial_fit``), else to the samples in memory.
+    """
+    if is_row_source(X) and not isinstance(model, KernelParameters):
+        if hasattr(model, "partial_fit") and sample_weight is None:
+            return _fit_by_windows(model, as_row_source(X), y)
+        X = in_memory(X, type(model).__name__)
     if sample_weight is not None and takes_weights(model):
         return model.fit(X, y, sample_weight=sample_weight)
     return model.fit(X, y)
+
+
+def _fit_by_windows(model: Any, source: RowSource, y: Any) -> Any:
+    with progress(type(model).__name__, source.shape[0]) as report:
+        for rows in windows(source):
+            model.partial_fit(source[rows], None if y is None else y[rows])
+            report(rows.stop)
+    return model
 
 
 def takes_weights(model: Any) -> bool:
@@ -74,7 +97,15 @@ def takes_weights(model: Any) -> bool:
 
 
 def features_of(model: Any, X: Any) -> Any:
-    """Return what a fitted step makes of samples; left and right scores where both sides are the same samples."""
+    """Return what a fitted step makes of samples; left and right scores where both sides are the same samples.
+
+    Of a row source comes another one, whose rows are made when they are read, or, where they fit, an array.
+    """
+    if is_row_source(X):
+        mapped = MappedRows(as_row_source(X), partial(features_of, model))
+        if mapped.nbytes > memory_budget() // _SHARE:
+            return mapped
+        return np.concatenate([mapped[rows] for rows in windows(mapped)]) if not mapped.sparse else mapped[:]
     found = model.transform(X)
     if not hasattr(model, "transform_right") or isinstance(X, tuple) or not _one_sample_set(model):
         return found if sparse.issparse(found) else np.asarray(found)

@@ -16,6 +16,8 @@ import numpy as np
 from kernreg.cli.output import json_option as json_option  # beside the others, for commands that take several
 from kernreg.errors import DataError, ParameterError
 
+_TEXT = 1 << 16  # characters that are written together
+
 #: Words on the command line for the same thing everywhere.
 data_argument = click.argument("data", type=click.Path(path_type=Path))
 kernel_option = click.option("--kernel", "-k", metavar="SPEC", help="A kernel, for example 'rbf(sigma=2.0)'.")
@@ -89,19 +91,30 @@ def save_model(model: Any, names: Sequence[str] | None, path: Path) -> None:
 
 
 def write_table(header: Sequence[str], rows: Iterable[Sequence[Any]], path: Path | None) -> None:
-    """Write CSV to a file, whole or not at all, or to standard output."""
+    """Write CSV to a file, whole or not at all, or to standard output, as the rows come."""
+    if path is None:
+        for text in _csv(header, rows):
+            click.echo(text, nl=False)
+        return
+    from kernreg.common.atomic import replacing
+
+    with replacing(path) as file:
+        for text in _csv(header, rows):
+            file.write(text.encode())
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """Yield CSV, some lines at a time."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
     for row in rows:
         writer.writerow([repr(float(value)) if isinstance(value, float | np.floating) else value for value in row])
-    if path is None:
-        click.echo(text.getvalue(), nl=False)
-        return
-    from kernreg.common.atomic import replacing
-
-    with replacing(path) as file:
-        file.write(text.getvalue().encode())
+        if text.tell() > _TEXT:
+            yield text.getvalue()
+            text.seek(0)
+            text.truncate()
+    yield text.getvalue()
 
 
 def report_score(model: Any) -> dict[str, Any]:

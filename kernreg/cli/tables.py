@@ -13,6 +13,8 @@ import numpy as np
 
 from kernreg.errors import DataError, ParameterError
 
+_SHARE = 8  # the part of the memory budget up to which a table is read at once
+_PACKED = 8  # times that a compressed file may grow when it is read
 _MANY = 20  # categories of a column, from which on it may be a name or a number of the row
 
 
@@ -56,10 +58,8 @@ class Table:
 
     def read(self, path: Path, target: str | None) -> tuple[Any, np.ndarray, list[str] | None]:
         """Return features, targets and names of the features; formats that hold targets need none named."""
-        from kernreg.io import read_samples
-
         columns = self._columns(path, target)
-        samples = read_samples(path, target=target, columns=columns, text="auto")
+        samples = open_or_read(path, target=target, columns=columns, text="auto")
         if samples.y is None:
             known = "" if samples.names is None else f": {', '.join(samples.names)}"
             raise DataError(f"which column of {path} is to be predicted? Name it with --target{known}")
@@ -115,7 +115,7 @@ class Table:
 
         kernel = getattr(solver, "kernel", None) or getattr(solver, "default_kernel", None)
         inputs = "real" if kernel is None else getattr(make_kernel(kernel).family, "inputs", "real")
-        if not isinstance(X, np.ndarray) or inputs != "real":  # histograms and counts are no longer such when centred
+        if not _is_dense(X) or inputs != "real":  # histograms and counts are no longer such when centred
             return False
         given = parse_spec(kernel) if isinstance(kernel, str) else None
         values = [*given.args, *given.kwargs.values()] if given else []
@@ -131,7 +131,12 @@ class Table:
         from sklearn.pipeline import Pipeline
         from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-        dense = isinstance(X, np.ndarray)
+        dense = _is_dense(X)
+        if self.impute is not None and not isinstance(X, np.ndarray) and dense:
+            raise ParameterError(
+                f"--impute {self.impute} takes all numbers at once, and the table is read in blocks; fill in missing "
+                "numbers before, or raise KERNREG_MEMORY so that it fits"
+            )
         numbers: list[tuple[str, Any]] = []
         if self.impute is not None:
             numbers.append(("impute", SimpleImputer(strategy=self.impute, keep_empty_features=True)))
@@ -154,8 +159,6 @@ class Table:
 
 def read_for(model: Any, path: Path) -> Any:
     """Return the samples in a file for a model: its columns by name, text and gaps where its cleaning takes them."""
-    from kernreg.io import read_samples
-
     names = getattr(model, "feature_names_in_", None)
     columns = None if names is None else [str(name) for name in names]
     cleaning = dict(getattr(model, "steps_", ()))
@@ -163,7 +166,7 @@ def read_for(model: Any, path: Path) -> Any:
     numbers, categories = parts.get("numbers", (None, []))[0], parts.get("categories", (None, []))[1]
     filled = "impute" in cleaning or "impute" in getattr(numbers, "named_steps", ())
     text = None if not (filled or categories) else [columns[number] for number in categories] if columns else []
-    X = read_samples(path, columns=columns, n_features=getattr(model, "n_features_in_", None), text=text).X
+    X = open_or_read(path, columns=columns, n_features=getattr(model, "n_features_in_", None), text=text).X
     missing = missing_numbers(X)
     if missing.any() and not filled:
         row, column = np.argwhere(missing)[0]
@@ -173,6 +176,30 @@ def read_for(model: Any, path: Path) -> Any:
             "it with --impute median, or leave the row out"
         )
     return X
+
+
+def open_or_read(path: Path, target: str | None = None, columns: list[str] | None = None, **more: Any) -> Any:
+    """Return the samples in a file, as `kernreg.io.Samples`; X is a row source where they are too large to be held.
+
+    That is more than an eighth of the memory budget, in a format that can be read some rows at a time.
+    """
+    from kernreg.config import memory_budget
+    from kernreg.io import FORMATS, Samples, open_samples, read_samples
+    from kernreg.io.sources.opening import STREAMED
+
+    path, share = Path(path), memory_budget() // _SHARE
+    known = {suffix for suffixes, _ in FORMATS.values() for suffix in suffixes}
+    suffix = path.suffix.lower()
+    small = not path.is_dir() and suffix in known and (not path.exists() or path.stat().st_size <= share // _PACKED)
+    if small or (suffix not in STREAMED and not path.is_dir()):
+        return read_samples(path, target=target, columns=columns, **more)
+    source = open_samples(path, target, columns)
+    names = None if source.names is None else list(source.names)
+    return Samples(source.loaded() if source.nbytes <= share else source, source.targets, names)
+
+
+def _is_dense(X: Any) -> bool:
+    return isinstance(X, np.ndarray) or getattr(X, "sparse", None) is False
 
 
 def text_columns(X: Any) -> list[int]:
@@ -190,10 +217,13 @@ def missing_numbers(X: Any) -> np.ndarray:
 
 def row_names(path: Path, columns: Sequence[str], everything: bool) -> tuple[list[str], list[list[str]]]:
     """Return columns of a delimited file as they stand there, to go beside the predictions."""
+    from kernreg.io import format_of
     from kernreg.io.delimited import open_table
 
     if not (columns or everything):
         return [], []
+    if format_of(path) != "csv":
+        raise ParameterError(f"{path} is no delimited text: --id and --append are for tables that are")
     header = _header(path)
     kept = header if everything else _names(path, columns, header)
     with open_table(path) as (_, rows):
@@ -204,8 +234,12 @@ def row_names(path: Path, columns: Sequence[str], everything: bool) -> tuple[lis
 def _header(path: Path) -> list[str]:
     from kernreg.io import format_of
     from kernreg.io.delimited import open_table
+    from kernreg.io.sources.columns import column_names
+    from kernreg.io.sources.opening import TABLES
 
-    if format_of(path) != "csv":
+    if path.suffix.lower() in TABLES and path.is_file():
+        return column_names(path)
+    if path.is_dir() or format_of(path) != "csv":
         raise ParameterError(f"{path} is no delimited text, so its columns have no names to choose by")
     try:
         with open_table(path) as (header, _):

@@ -198,6 +198,15 @@ def test_rows_can_be_taken_in_every_way():
         np.asarray(ArrayRows(X))
 
 
+def test_some_rows_of_many_are_never_read_as_one():
+    source, index = Counted(X), np.arange(0, 5000, 3)
+    assert np.array_equal(source[index], X[index])
+    assert source.largest <= 1024
+    source.reads.clear()
+    assert np.array_equal(source[[4, 2000, 4990]], X[[4, 2000, 4990]])
+    assert source.reads == [(4, 5), (2000, 2001), (4990, 4991)]
+
+
 def test_units_are_kept_within_bounds_and_travel_without_them():
     class Chunked:
         shape, dtype, chunks, reads = X.shape, X.dtype, (100, 4), 0

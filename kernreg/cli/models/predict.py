@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -45,21 +47,43 @@ def command(
         raise ParameterError(f"{model} holds a {type(loaded).__name__}, which predicts nothing; use kernreg embed")
     X = read_for(loaded, data)
     names, kept = row_names(data, ids, append)
+    if probabilities and not hasattr(loaded, "predict_proba"):
+        raise ParameterError(
+            f"{type(loaded).__name__} in {model} has no probabilities; fit it with "
+            "ensembler=\"stack(method='logistic')\""
+        )
     with without_name_warnings():
-        columns: list[tuple[str, Any]] = [("prediction", loaded.predict(X))]
-        if views:
-            for name, values in loaded.decision_views(X).items():
-                columns += _columns(name, values, getattr(loaded, "classes_", None))
-        if probabilities:
-            if not hasattr(loaded, "predict_proba"):
-                raise ParameterError(
-                    f"{type(loaded).__name__} in {model} has no probabilities; fit it with "
-                    "ensembler=\"stack(method='logistic')\""
-                )
-            columns += _columns("probability", loaded.predict_proba(X), loaded.classes_)
-    predicted = zip(*(values for _, values in columns), strict=True)
-    rows = ([*first, *row] for first, row in zip(kept, predicted, strict=True)) if names else predicted
-    write_table([*names, *(name for name, _ in columns)], rows, output)
+        parts = (_predicted(loaded, part, views, probabilities) for part in _parts(X))
+        first = next(parts)
+        predicted = chain.from_iterable(zip(*(v for _, v in columns), strict=True) for columns in chain([first], parts))
+        rows: Any = ([*name, *row] for name, row in zip(kept, predicted, strict=True)) if names else predicted
+        write_table([*names, *(name for name, _ in first)], rows, output)
+
+
+def _parts(X: Any) -> Iterator[Any]:
+    """Yield the samples: all of them, or windows of rows of a source, with a progress bar."""
+    from kernreg.common.progress import progress
+    from kernreg.engine.sources.base import is_row_source
+    from kernreg.engine.sources.views import as_row_source, windows
+
+    if not is_row_source(X):
+        yield X
+        return
+    source = as_row_source(X)
+    with progress("predict", source.shape[0]) as report:
+        for rows in windows(source):
+            yield source[rows]
+            report(rows.stop)
+
+
+def _predicted(model: Any, X: Any, views: bool, probabilities: bool) -> list[tuple[str, Any]]:
+    columns: list[tuple[str, Any]] = [("prediction", model.predict(X))]
+    if views:
+        for name, values in model.decision_views(X).items():
+            columns += _columns(name, values, getattr(model, "classes_", None))
+    if probabilities:
+        columns += _columns("probability", model.predict_proba(X), model.classes_)
+    return columns
 
 
 def _columns(name: str, values: np.ndarray, classes: Any) -> list[tuple[str, np.ndarray]]:

@@ -18,6 +18,7 @@ from kernreg.engine.arrays import is_sparse
 from kernreg.errors import DataError, MemoryBudgetError
 
 _GAP = 64  # rows between two that are wanted, up to which reading them is cheaper than reading twice
+_RUN = 1024  # rows that are read together for some of them, at most
 _LARGE_MAP = 8  # a memmap beyond this part of the memory budget is read in blocks; a smaller one is an array
 
 
@@ -53,7 +54,8 @@ class RowSource(ABC):
 
     def gather(self, rows: np.ndarray) -> Any:
         """Return rows whose numbers ascend and are all different."""
-        runs = np.split(rows, np.flatnonzero(np.diff(rows) > _GAP) + 1)
+        apart = (np.diff(rows) > _GAP) | (np.diff(rows // _RUN) > 0)
+        runs = np.split(rows, np.flatnonzero(apart) + 1)
         return stacked([self.read(int(run[0]), int(run[-1]) + 1)[run - run[0]] for run in runs if len(run)], self)
 
     def __getitem__(self, rows: Any) -> Any:

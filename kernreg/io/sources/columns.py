@@ -126,6 +126,11 @@ class ColumnRows(UnitRows):
         return {**super().__getstate__(), "_pieces": iter(()), "_left": [], "_place": None}
 
 
+def column_names(path: Path) -> list[str]:
+    """Return the names of all columns of a file."""
+    return list(_opened(require_pyarrow(path), path).schema_arrow.names)
+
+
 class _ParquetFile:
     def __init__(self, pyarrow: Any, path: Path):
         self._file = pyarrow.parquet.ParquetFile(path, buffer_size=_BUFFER)
