@@ -27,7 +27,7 @@ nav a { color: var(--accent); text-decoration: none; border: 1px solid var(--lin
 nav a:hover, nav a:focus { background: var(--panel); }
 section { border-top: 1px solid var(--line); padding: 1.5rem 0; }
 .figures { display: flex; flex-wrap: wrap; gap: 1rem; margin-top: .8rem; align-items: flex-start; }
-figure { margin: 0; max-width: min(100%, 33rem); }
+figure { margin: 0; max-width: min(100%, 31.5rem); }
 figure.broad { max-width: 100%; }
 img { max-width: 100%; height: auto; display: block; }
 .tables { display: flex; flex-wrap: wrap; gap: 1rem 3rem; align-items: flex-start; }

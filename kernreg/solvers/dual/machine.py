@@ -287,6 +287,15 @@ class DualMachine(KernelParameters):
         -------
         Explanation
             It draws itself (``plot``), and becomes a ``shap.Explanation`` (``to_shap``).
+
+        Examples
+        --------
+        >>> from kernreg.solvers import LSSVR
+        >>> X = np.random.default_rng(0).standard_normal((50, 3))
+        >>> model = LSSVR(kernel="rbf(sigma=3.0)", gamma=100.0).fit(X, 2.0 * X[:, 1])
+        >>> found = model.explain(X)
+        >>> int(found.importance().argmax()), bool(np.allclose(found.predictions, model.predict(X)))
+        (1, True)
         """
         return explain(self, X, background, view=view, feature_names=feature_names)
 
@@ -298,6 +307,13 @@ class DualMachine(KernelParameters):
         n_repeats : int
             How often each feature is dealt.
         random_state : int, Generator or None
+
+        Examples
+        --------
+        >>> from kernreg.solvers import LSSVR
+        >>> X = np.random.default_rng(0).standard_normal((50, 3))
+        >>> LSSVR(kernel="matern(sigma=3.0)").fit(X, X[:, 1]).permutation_importance().mean.argmax().item()
+        1
         """
         return permutation_importance(self, n_repeats, random_state)
 
@@ -318,6 +334,15 @@ class DualMachine(KernelParameters):
         ----------
         view : str, optional
             The view to take; by default the first.
+
+        Examples
+        --------
+        >>> from kernreg.solvers import LSSVR
+        >>> x = np.linspace(0, 6, 40)[:, None]
+        >>> y = np.sin(x[:, 0])
+        >>> y[7] += 3.0
+        >>> int(LSSVR(kernel="rbf(sigma=2.0)").fit(x, y).influence().cook.argmax())
+        7
         """
         return influence(self, view)
 
@@ -433,6 +458,15 @@ class DualClassifier(ClassifierMixin, DualMachine):
         -------
         ndarray of bool of shape (n, n_classes)
             Columns are ``classes_``; for several columns of labels a list of such.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from kernreg.solvers import LSSVC
+        >>> X, y = load_iris(return_X_y=True)
+        >>> clf = LSSVC(kernel="rbf(sigma=2.0)").fit(X, y)
+        >>> clf.predict_set(X[[0, 77]], coverage=0.99).tolist()  # a setosa, and a versicolor among virginicas
+        [[True, False, False], [False, True, True]]
         """
         return predict_set(self, X, coverage, view, allow_empty)
 
@@ -562,6 +596,16 @@ class DualRegressor(RegressorMixin, DualMachine):
         -------
         ndarray of shape (n, 2), or (n, outputs, 2) for several outputs
             The lower and the upper end.
+
+        Examples
+        --------
+        >>> from kernreg.solvers import LSSVR
+        >>> x = np.linspace(0, 6, 100)[:, None]
+        >>> y = np.sin(x[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(100)
+        >>> model = LSSVR(kernel="rbf(sigma=2.0)", gamma=10.0).fit(x, y)
+        >>> low, high = model.predict_interval([[3.0]], coverage=0.9)[0]
+        >>> bool(low < np.sin(3.0) < high), bool(high - low < 0.5)
+        (True, True)
         """
         return predict_interval(self, X, coverage, view)
 
