@@ -524,11 +524,6 @@ def only_column(rows: slice, block: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(block[:, 0])
 
 
-def rebind(unbound: Kernel, learnt: Mapping[str, Any]) -> Kernel:
-    """Return a bound kernel from what it had learnt: what pickles of bound kernels hold."""
-    return unbound.__kernreg_rebind__(learnt)
-
-
 def both_placed(engine: Any, X: Any, Z: Any) -> tuple[Any, Any]:
     """Return handles of both sample sets."""
     return placed(engine, X), None if Z is None else placed(engine, Z)

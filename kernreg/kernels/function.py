@@ -24,7 +24,7 @@ from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.row_normalisation import row_normalizers
 from kernreg.engine.tiles.statistics import TERMS
 from kernreg.errors import ParameterError
-from kernreg.kernels.base import Kernel, both_placed, only_column, rebind, refuse_foreign_estimator
+from kernreg.kernels.base import Kernel, both_placed, only_column, refuse_foreign_estimator
 from kernreg.kernels.domains import check_learnt, value_key
 from kernreg.kernels.ranges import warn_beyond
 from kernreg.kernels.samples import same_samples
@@ -342,21 +342,18 @@ class BoundKernel(Kernel):
     _reference: Any
     _normalizers: np.ndarray | None
 
-    def __init__(self, unbound: FunctionKernel, reference: Any):
-        # A copy: what the caller does to the array later must not change the kernel.
-        self._set(unbound, reference.copy(), None)
-
-    def _set(self, unbound: FunctionKernel, reference: Any, normalizers: np.ndarray | None) -> None:
+    def __init__(self, unbound: FunctionKernel, reference: Any, normalizers: np.ndarray | None = None):
         super().__init__(unbound.family, unbound._values)
         object.__setattr__(self, "_unbound", unbound)
-        object.__setattr__(self, "_reference", reference)
+        # A copy: what the caller does to the array later must not change the kernel.
+        object.__setattr__(self, "_reference", reference.copy())
         object.__setattr__(self, "_normalizers", normalizers)
 
     @classmethod
     def _of(cls, unbound: FunctionKernel, reference: Any, normalizers: np.ndarray | None) -> BoundKernel:
         """Return the kernel with this very reference set, and its normalisers where they are known."""
-        made = cls.__new__(cls)
-        made._set(unbound, reference, normalizers)
+        made = cls(unbound, reference[:0], normalizers)
+        object.__setattr__(made, "_reference", reference)
         return made
 
     @property
@@ -442,7 +439,7 @@ class BoundKernel(Kernel):
 
     def __reduce__(self) -> Any:
         # With what was summed up already: whoever unpickles it need not do so again.
-        return rebind, self.__kernreg_bound__()
+        return BoundKernel, (self._unbound, self._reference, self._normalizers)
 
     def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
         return self._unbound, {"reference": self._reference, "normalizers": self._normalizers}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from kernreg.engine import Handle, whole
 from kernreg.engine.budget import rows_within
 from kernreg.engine.dispatch import configured_engine
 from kernreg.factory import make_kernel
-from kernreg.kernels.base import Kernel, rebind, refuse_foreign_estimator
+from kernreg.kernels.base import Kernel, refuse_foreign_estimator
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, value_key
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.function import BoundKernel
@@ -151,10 +151,8 @@ class BoundCombination(CombinedKernel):
     _unbound: CombinedKernel
     _reference: Any
 
-    def __init__(self, unbound: CombinedKernel, reference: Any):
-        self._set(unbound, reference, unbound.parts[0].bind(reference)._anchored(reference, None))
-
-    def _set(self, unbound: CombinedKernel, reference: Any, inner: Kernel) -> None:
+    def __init__(self, unbound: CombinedKernel, reference: Any, learnt: Mapping[str, Any] | None = None):
+        inner = unbound.parts[0].bind(reference)._anchored(reference, None) if learnt is None else learnt["kernel"]
         super().__init__(unbound.family, {**unbound._values, "kernel": inner})
         object.__setattr__(self, "_unbound", unbound)
         object.__setattr__(self, "_reference", reference)
@@ -194,7 +192,8 @@ class BoundCombination(CombinedKernel):
 
     def __reduce__(self) -> Any:
         # With all that was learnt: whoever unpickles it need not learn anew.
-        return rebind, self.__kernreg_bound__()
+        _, learnt = self.__kernreg_bound__()
+        return type(self), (self._unbound, learnt.pop("reference"), learnt)
 
     def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
         return self._unbound, {"reference": self._reference, "kernel": self.parts[0]}

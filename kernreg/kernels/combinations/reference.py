@@ -42,10 +42,8 @@ class _Unbound(UnboundKernel):
         return self._bound_class(self, reference)
 
     def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
-        made = self._bound_class.__new__(self._bound_class)
-        made._set(self, self._samples(learnt["reference"], "reference"), make_kernel(learnt["kernel"]))
-        object.__setattr__(made, "_state", made._check_learnt(learnt["state"]))
-        return made
+        reference, inner = self._samples(learnt["reference"], "reference"), make_kernel(learnt["kernel"])
+        return self._bound_class(self, reference, {"kernel": inner, "state": learnt["state"]})
 
 
 class _Learnt(BoundCombination):
@@ -55,9 +53,9 @@ class _Learnt(BoundCombination):
 
     _state: Any
 
-    def __init__(self, unbound: _Unbound, reference: Any):
-        super().__init__(unbound, reference)
-        object.__setattr__(self, "_state", self._learn())
+    def __init__(self, unbound: _Unbound, reference: Any, learnt: Mapping[str, Any] | None = None):
+        super().__init__(unbound, reference, learnt)
+        object.__setattr__(self, "_state", self._learn() if learnt is None else self._check_learnt(learnt["state"]))
 
     def _learn(self) -> Any:
         """Return what is kept of the reference's own kernel matrix."""

@@ -50,9 +50,8 @@ class Symmetrized(UnboundKernel):
         return BoundSymmetrized(self, reference)
 
     def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
-        made = BoundSymmetrized.__new__(BoundSymmetrized)
-        made._set(self, self._samples(learnt["reference"], "reference"), make_kernel(learnt["kernel"]))
-        return made
+        reference, inner = self._samples(learnt["reference"], "reference"), make_kernel(learnt["kernel"])
+        return BoundSymmetrized(self, reference, {"kernel": inner})
 
 
 class BoundSymmetrized(BoundCombination):
