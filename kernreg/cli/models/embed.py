@@ -32,8 +32,8 @@ def command(data: Path, target: str | None, solver: str, kernel: str | None, out
     \b
     kernreg embed iris.csv -t species -s "ksvd(n_components=2)" -k "sne(sigma=2)" -o iris.png
     """
+    from kernreg.cli.tables import open_or_read
     from kernreg.factory import make_solver
-    from kernreg.io import read_samples
 
     check_output(output, [data], force)
     if output is not None and output.suffix.lower() in _PICTURES:
@@ -45,7 +45,7 @@ def command(data: Path, target: str | None, solver: str, kernel: str | None, out
         raise ParameterError(f"{solver!r} gives no coordinates; use 'kpca', 'ksvd' or 'nystrom'")
     if kernel is not None:
         estimator.set_params(kernel=kernel)
-    samples = read_samples(data, target=target)
+    samples = open_or_read(data, target=target)
     estimator.fit(samples.X)
     left = np.asarray(estimator.transform(samples.X))
     sides = {"left": left}
