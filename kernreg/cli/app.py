@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 import kernreg
+from kernreg.cli.output import printable
 from kernreg.errors import KernregError
 from kernreg.registry import get_registry
 
@@ -83,9 +84,11 @@ class LazyGroup(click.Group):
             raise
         except OSError as error:
             where = "" if error.filename is None else f"{error.filename}: "
-            raise Refusal(f"{where}{error.strerror or error}") from error
+            raise Refusal(printable(f"{where}{error.strerror or error}")) from error
         except (KernregError, ValueError, ImportError, MemoryError) as error:
-            raise Refusal(str(error) or type(error).__name__) from error
+            raise Refusal(printable(str(error)) or type(error).__name__) from error
+        except RecursionError as error:
+            raise Refusal("the input is nested too deep") from error
 
 
 def plugin_commands() -> dict[str, str]:

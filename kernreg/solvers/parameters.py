@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,9 @@ from kernreg.errors import KernregError, ParameterError, SpecError
 from kernreg.factory import make_kernel
 from kernreg.kernels import Kernel
 from kernreg.solvers.atomicity import AtomicFit
+
+#: The largest finite number: integers may be larger, and are compared before they become a float.
+LARGEST = sys.float_info.max
 
 
 class KernelParameters(AtomicFit, BaseEstimator):

@@ -46,7 +46,7 @@ class Settings:
         gamma = check_gamma(machine.gamma)
         strategy = check_choice("strategy", machine.strategy, STRATEGIES)
         tol, max_iter, n_landmarks = machine.tol, machine.max_iter, machine.n_landmarks
-        if not isinstance(tol, Real) or not 0.0 < float(tol) < 1.0:
+        if not isinstance(tol, Real) or not 0.0 < tol < 1.0:
             raise ParameterError(f"tol={tol!r} is not accepted; give a number between 0 and 1")
         if not isinstance(max_iter, Integral) or max_iter < 1:
             raise ParameterError(f"max_iter={max_iter!r} is not accepted; give a positive integer")

@@ -195,7 +195,7 @@ class SCGOSK(KernelLearner):
         check_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
         if self.method == "vertex" and self.constraints is not None:
             raise ParameterError("method='vertex' takes no constraints, and some were given; use method='lp'")
-        if not isinstance(self.tol, Real) or not 0.0 < float(self.tol) < 1.0:
+        if not isinstance(self.tol, Real) or not 0.0 < self.tol < 1.0:
             raise ParameterError(f"tol={self.tol!r} is not accepted; give a number between 0 and 1")
         X = check_table(self, X, ensure_min_samples=2)
         side = self._check_side(X, y, side_information)
