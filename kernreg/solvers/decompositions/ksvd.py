@@ -16,7 +16,7 @@ symmetric kernel on one sample set this is kernel PCA, up to signs.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from kernreg.solvers.decompositions.compatibility.fixed_maps import COMPATIBILIT
 from kernreg.solvers.decompositions.compatibility.heads import HEADS, targets
 from kernreg.solvers.decompositions.compatibility.learned_map import DownstreamLoss, learn_compatibility
 from kernreg.solvers.decompositions.two_sided import TwoSided
-from kernreg.solvers.parameters import LARGEST, check_choice
+from kernreg.solvers.parameters import as_number, check_choice
 from kernreg.solvers.samples import check_samples
 
 
@@ -187,9 +187,9 @@ class KernelSVD(TwoSided):
         self._require_features(kernel)
         if self.compatibility == "a3":
             check_choice("head", self.head, ("auto", *HEADS))
-            if not isinstance(self.alpha, Real) or not 0.0 < self.alpha <= LARGEST:
+            if not 0.0 < as_number(self.alpha) < np.inf:
                 raise ParameterError(f"alpha={self.alpha!r} is not accepted; give a positive number")
-            if not isinstance(self.learning_penalty, Real) or not 0.0 <= self.learning_penalty <= LARGEST:
+            if not 0.0 <= as_number(self.learning_penalty) < np.inf:
                 raise ParameterError(
                     f"learning_penalty={self.learning_penalty!r} is not accepted; give a number that is not negative"
                 )

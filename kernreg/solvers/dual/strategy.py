@@ -10,7 +10,7 @@ auto        exact while it fits the memory budget, then iterative, lowrank where
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
 from kernreg.errors import ParameterError
 from kernreg.solvers.dual.gamma import check_gamma
-from kernreg.solvers.parameters import check_choice
+from kernreg.solvers.parameters import as_number, check_choice
 
 STRATEGIES = ("auto", "exact", "iterative", "lowrank")
 
@@ -46,7 +46,7 @@ class Settings:
         gamma = check_gamma(machine.gamma)
         strategy = check_choice("strategy", machine.strategy, STRATEGIES)
         tol, max_iter, n_landmarks = machine.tol, machine.max_iter, machine.n_landmarks
-        if not isinstance(tol, Real) or not 0.0 < tol < 1.0:
+        if not 0.0 < as_number(tol) < 1.0:
             raise ParameterError(f"tol={tol!r} is not accepted; give a number between 0 and 1")
         if not isinstance(max_iter, Integral) or max_iter < 1:
             raise ParameterError(f"max_iter={max_iter!r} is not accepted; give a positive integer")

@@ -175,8 +175,8 @@ def neighbour_graph(X: Any, n_neighbors: Any) -> NeighbourGraph:
     largest = float(np.abs(X.data if is_sparse(X) else X).max(initial=0.0))
     if not largest < _LARGEST:
         raise DataError(
-            f"X holds values as large as {largest:.3g}, and the squares of distances above {_LARGEST:g} overflow; scale "
-            "the features"
+            f"X holds values as large as {largest:.3g}, and the squares of distances above {_LARGEST:g} overflow; "
+            "scale the features"
         )
     if is_sparse(X) and X.nnz > _SPARSE * n * X.shape[1] and 16 * 8 * n * X.shape[1] <= memory_budget():
         X = X.toarray()  # distances of dense rows are products of matrices
