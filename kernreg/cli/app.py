@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 import kernreg
+from kernreg.cli.output import printable
 from kernreg.errors import KernregError
 from kernreg.registry import get_registry
 
@@ -86,16 +87,18 @@ class LazyGroup(click.Group):
             raise
         except OSError as error:
             where = "" if error.filename is None else f"{error.filename}: "
-            raise Refusal(f"{where}{error.strerror or error}") from error
+            raise Refusal(printable(f"{where}{error.strerror or error}")) from error
         except (KernregError, ValueError, ImportError, MemoryError) as error:
-            raise Refusal(str(error) or type(error).__name__) from error
+            raise Refusal(printable(str(error)) or type(error).__name__) from error
+        except RecursionError as error:
+            raise Refusal("the input is nested too deep") from error
         finally:
             warnings.showwarning = shown_by_python
 
 
 def show_warning(message: Warning | str, *where: Any, **options: Any) -> None:
     """Write a warning as errors are written: where in the code it was raised tells the user nothing."""
-    click.echo(f"Warning: {message}", err=True)
+    click.echo(f"Warning: {printable(str(message))}", err=True)
 
 
 def plugin_commands() -> dict[str, str]:

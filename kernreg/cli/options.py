@@ -90,6 +90,21 @@ def save_model(model: Any, names: Sequence[str] | None, path: Path) -> None:
     save(model, path)
 
 
+def inert(value: Any) -> Any:
+    """Return a cell of a table; text that a spreadsheet would run as a formula gets an apostrophe in front.
+
+    >>> inert("=HYPERLINK(A1)"), inert("-1.5"), inert("a-b"), inert(3)
+    ("'=HYPERLINK(A1)", '-1.5', 'a-b', 3)
+    """
+    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
+
+
 def write_table(header: Sequence[str], rows: Iterable[Sequence[Any]], path: Path | None) -> None:
     """Write CSV to a file, whole or not at all, or to standard output, as the rows come."""
     if path is None:
@@ -107,9 +122,11 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """Yield CSV, some lines at a time."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
+    writer.writerow(map(inert, header))
     for row in rows:
-        writer.writerow([repr(float(value)) if isinstance(value, float | np.floating) else value for value in row])
+        writer.writerow(
+            [repr(float(value)) if isinstance(value, float | np.floating) else inert(value) for value in row]
+        )
         if text.tell() > _TEXT:
             yield text.getvalue()
             text.seek(0)

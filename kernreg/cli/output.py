@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,12 +31,27 @@ STYLES = {
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")
 
 
-def console() -> Console:
-    """Return a console on standard output."""
-    from rich.console import Console
+def printable(text: str) -> str:
+    """Return text in which nothing does something to a terminal: control characters are escaped.
 
-    probe = Console(highlight=False)
-    return probe if probe.is_terminal else Console(highlight=False, width=PIPE_WIDTH)
+    >>> printable("a plugin\x1b[2J")
+    'a plugin\\\\x1b[2J'
+    """
+    return "".join(c if c in "\n\t" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def console() -> Console:
+    """Return a console on standard output, which prints names and messages of others as `printable` text."""
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class SafeConsole(Console):
+        def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
+            for segment in super().render(renderable, options):
+                yield segment if segment.control else Segment(printable(segment.text), segment.style)
+
+    probe = SafeConsole(highlight=False)
+    return probe if probe.is_terminal else SafeConsole(highlight=False, width=PIPE_WIDTH)
 
 
 def styled(word: str) -> str:

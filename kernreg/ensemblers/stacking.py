@@ -91,7 +91,7 @@ class Stack(Ensembler):
             raise ParameterError(f"stack: method={self.method!r}; accepted are {' and '.join(map(repr, METHODS))}")
         try:
             alpha = float(self.alpha)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             alpha = np.nan
         if not (np.isfinite(alpha) and alpha > 0):
             raise ParameterError(f"stack: alpha={self.alpha!r}; accepted is a finite number > 0")

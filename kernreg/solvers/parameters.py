@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -11,6 +13,20 @@ from kernreg.errors import KernregError, ParameterError, SpecError
 from kernreg.factory import make_kernel
 from kernreg.kernels import Kernel
 from kernreg.solvers.atomicity import AtomicFit
+
+
+def as_number(value: Any) -> float:
+    """Return a real number as a float: infinite where it is an integer that no float holds, NaN where it is none.
+
+    >>> as_number(2), as_number(10**400), as_number("2")
+    (2.0, inf, nan)
+    """
+    if not isinstance(value, Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 class KernelParameters(AtomicFit, BaseEstimator):

@@ -20,6 +20,8 @@ from kernreg.errors import DataError
 from kernreg.kernels import Kernel
 from kernreg.solvers.streamed import check_source, in_memory, some_rows
 
+_LARGEST_WEIGHT = 1e140
+
 
 def input_kind(kernel: Kernel) -> str:
     """Return what samples of a kernel are: ``"table"``, ``"index"`` or ``"any"`` (left to its feature map).
@@ -133,6 +135,11 @@ def check_weights(sample_weight: Any, m: int) -> np.ndarray:
         raise DataError(f"sample_weight has shape {weights.shape}; give one weight for each of the {m} samples")
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):
         raise DataError("sample_weight has negative or infinite entries or NaN; weights are finite and not negative")
+    if np.max(weights, initial=0.0) > _LARGEST_WEIGHT:
+        raise DataError(
+            f"sample_weight is as large as {weights.max():.3g}, and products with weights above {_LARGEST_WEIGHT:g} "
+            "overflow; divide the weights by their mean, and multiply gamma by it"
+        )
     if not np.any(weights > 0):
         raise DataError("sample_weight is zero for every sample; at least one must be positive")
     return weights

@@ -20,7 +20,7 @@ from kernreg.cli.options import (
 )
 from kernreg.cli.output import console, write_json
 from kernreg.cli.tables import Table, table_options
-from kernreg.errors import KernregError
+from kernreg.errors import DataError, KernregError
 
 #: What is measured, and whether more or less of it is better.
 MEASURES: dict[str, Any] = {"accuracy": max, "macro_f1": max, "r2": max, "rmse": min}
@@ -90,6 +90,10 @@ def cross_validated(estimator: Any, X: Any, y: np.ndarray, cv: int, repeats: int
     from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, cross_validate
 
     classes = is_classifier(estimator)
+    smallest = int(np.unique(y, return_counts=True)[1].max(initial=0)) if classes else len(y)
+    if smallest < cv:
+        what = "the largest class has" if classes else "there are"
+        raise DataError(f"{what} {smallest} samples, which cannot be dealt into {cv} folds; take fewer folds")
     folds = (RepeatedStratifiedKFold if classes else RepeatedKFold)(n_splits=cv, n_repeats=repeats, random_state=seed)
     scorers = {"r2": "r2", "rmse": "neg_root_mean_squared_error"}
     if classes:

@@ -21,6 +21,7 @@ from kernreg.kernels.combinations.base import (
     CombinedKernel,
     combination,
     copied,
+    in_blocks,
     kernel_domain,
     one_kernel,
     with_form,
@@ -144,7 +145,9 @@ class Transposed(CombinedKernel):
         return self.parts[0]
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
-        inner = self.parts[0]
+        inner, K = self.parts[0], in_blocks(self, X, Z, out)
+        if K is not None:
+            return K
         if Z is None:
             columns = inner._evaluate(X, None, None, None).T
         else:

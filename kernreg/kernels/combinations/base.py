@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from kernreg.config import memory_budget
 from kernreg.engine import Handle, whole
+from kernreg.engine.arrays import result_dtype
 from kernreg.engine.budget import rows_within
-from kernreg.engine.dispatch import configured_engine
+from kernreg.engine.dispatch import LOCAL, configured_engine
+from kernreg.engine.memory import empty
 from kernreg.factory import make_kernel
 from kernreg.kernels.base import Kernel, refuse_foreign_estimator
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, value_key
@@ -227,6 +230,18 @@ def copied(K: np.ndarray, out: np.ndarray | None) -> np.ndarray:
         return K
     out[...] = K
     return out
+
+
+def in_blocks(kernel: Kernel, X: Any, Z: Any, out: np.ndarray | None) -> np.ndarray | None:
+    """Return K(X, Z) block by block where it does not fit in the memory budget twice, None where it does."""
+    other = X if Z is None else Z
+    dtype = result_dtype(X, other)
+    if X.shape[0] < 2 or 2 * dtype.itemsize * X.shape[0] * other.shape[0] <= memory_budget():
+        return None
+    K = empty((X.shape[0], other.shape[0]), dtype) if out is None else out
+    for rows, block in LOCAL.blocks(kernel._anchored(X, Z), X, Z, None):
+        K[rows] = block
+    return K
 
 
 def squared_norms(features: Callable[[Any], np.ndarray], X: Any, width: int) -> np.ndarray:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import in_double, result_dtype
@@ -139,6 +140,12 @@ class BoundCentered(_Learnt):
         return _mean_product(inner._operator(R, in_double(Z)).T, R.shape[0])
 
 
+def _asymmetry(K: np.ndarray, rows: int = 256) -> float:
+    """Return the largest |K - Kᵀ|, without a second matrix."""
+    gaps = (np.abs(K[i : i + rows] - K[:, i : i + rows].T).max(initial=0.0) for i in range(0, len(K), rows))
+    return max(map(float, gaps), default=0.0)
+
+
 def _mean_product(K: LinearOperator, count: int) -> np.ndarray:
     return (K @ np.ones(K.shape[1])) / max(1, count)
 
@@ -157,16 +164,19 @@ class BoundSpectrum(_Learnt):
 
     def _learn(self) -> Any:
         K = self.parts[0]._matrix(self._reference, None)
-        gap = np.abs(K - K.T).max(initial=0.0)
+        gap = _asymmetry(K)
         if gap > 1e-10 * max(np.abs(K).max(initial=0.0), np.finfo(float).tiny):
             raise AsymmetryError(
                 f"spectrum(…) corrects the eigenvalues of a symmetric kernel, and {self.parts[0].name!r} is asymmetric "
                 f"on this data (largest |K - Kᵀ| is {gap:.3g}). Symmetrise it first: spectrum(symmetrize(k), …), or "
                 "use a solver that takes asymmetric kernels, such as 'ask-ls' or 'ksvd'"
             )
-        K = K.astype(np.float64)
+        K = K.astype(np.float64, copy=False)
         if self.method == "shift":
-            return max(0.0, -float(np.linalg.eigvalsh(K)[0])) if len(K) else 0.0
+            if not len(K):
+                return 0.0
+            # The transpose is in the order of LAPACK, which then works in the memory of K.
+            return max(0.0, -float(scipy.linalg.eigvalsh(K.T, overwrite_a=True, check_finite=False)[0]))
         values, vectors = np.linalg.eigh(K)
         precision = np.finfo(result_dtype(self._reference, self._reference)).eps
         kept = np.abs(values) > len(K) * precision * np.abs(values).max(initial=0.0)

@@ -18,6 +18,7 @@ from kernreg.kernels.combinations.base import (
     UnboundKernel,
     combination,
     copied,
+    in_blocks,
     one_kernel,
     squared_norms,
     with_form,
@@ -62,6 +63,9 @@ class BoundSymmetrized(BoundCombination):
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         inner = self.parts[0]
         if self.how == "mean":
+            whole = in_blocks(self, X, Z, out)
+            if whole is not None:
+                return whole
             other = X if Z is None else Z
             K = inner._evaluate(X, other, None, 0 if Z is None else self_start)
             K += inner._evaluate(other, X, None, None if self_start is None else -self_start).T

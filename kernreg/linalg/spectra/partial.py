@@ -247,7 +247,8 @@ def _settings(
     A: Products, k: int, method: str, tol: Any, max_iter: Any, random_state: Any, hints: Hints
 ) -> tuple[Settings, int | None]:
     """Return how iterations run, and the fixed number of passes of a randomised one that was given no tolerance."""
-    if tol is not None and (not isinstance(tol, Real) or not 0.0 < float(tol) < 1.0):
+    number: Any = tol  # an integer may be larger than any float
+    if tol is not None and (not isinstance(tol, Real) or not 0.0 < number < 1.0):
         raise ParameterError(f"tol={tol!r} is not accepted; give a number between 0 and 1, or None")
     if max_iter is not None and (not isinstance(max_iter, Integral) or max_iter < 1):
         raise ParameterError(f"max_iter={max_iter!r} is not accepted; give a positive integer, or None")

@@ -17,7 +17,7 @@ symmetric kernel on one sample set this is kernel PCA, up to signs.
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from kernreg.solvers.decompositions.compatibility.fixed_maps import COMPATIBILIT
 from kernreg.solvers.decompositions.compatibility.heads import HEADS, targets
 from kernreg.solvers.decompositions.compatibility.learned_map import DownstreamLoss, learn_compatibility
 from kernreg.solvers.decompositions.two_sided import TwoSided
-from kernreg.solvers.parameters import check_choice
+from kernreg.solvers.parameters import as_number, check_choice
 from kernreg.solvers.samples import check_samples
 from kernreg.solvers.streamed import reading_note, row_by_row
 
@@ -190,9 +190,9 @@ class KernelSVD(TwoSided):
         self._require_features(kernel)
         if self.compatibility == "a3":
             check_choice("head", self.head, ("auto", *HEADS))
-            if not isinstance(self.alpha, Real) or not 0.0 < float(self.alpha) < np.inf:
+            if not 0.0 < as_number(self.alpha) < np.inf:
                 raise ParameterError(f"alpha={self.alpha!r} is not accepted; give a positive number")
-            if not isinstance(self.learning_penalty, Real) or not 0.0 <= float(self.learning_penalty) < np.inf:
+            if not 0.0 <= as_number(self.learning_penalty) < np.inf:
                 raise ParameterError(
                     f"learning_penalty={self.learning_penalty!r} is not accepted; give a number that is not negative"
                 )

@@ -17,7 +17,7 @@ beyond the paper, is in `kernreg.linalg.landmarks.nystrom`.
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ from kernreg.linalg.spectra.partial import SINGULAR_METHODS
 from kernreg.solvers.decompositions.centred_triplets import kernel_dtype
 from kernreg.solvers.decompositions.compatibility.fixed_maps import COMPATIBILITIES
 from kernreg.solvers.decompositions.two_sided import TwoSided
-from kernreg.solvers.parameters import check_choice
+from kernreg.solvers.parameters import as_number, check_choice
 from kernreg.solvers.samples import check_samples
 from kernreg.solvers.streamed import row_by_row
 
@@ -234,7 +234,7 @@ class AsymmetricNystroem(TwoSided):
         check_choice("svd_solver", self.svd_solver, SINGULAR_METHODS)
         check_choice("normalizers", self.normalizers, NORMALIZERS)
         tol: Any = self.tol
-        if tol is not None and (not isinstance(tol, Real) or not 0.0 < float(tol) < np.inf):
+        if tol is not None and not 0.0 < as_number(tol) < np.inf:
             raise ParameterError(f"tol={tol!r} is not accepted; give a positive number, or None for a fixed size")
         if self.n_components is None:
             raise ParameterError(

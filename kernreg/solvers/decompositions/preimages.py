@@ -15,6 +15,7 @@ from scipy.spatial.distance import pdist
 from kernreg.errors import ParameterError
 from kernreg.kernels import Kernel
 from kernreg.solvers.dual.ls_svm import LSSVR
+from kernreg.solvers.parameters import as_number
 from kernreg.solvers.samples import input_kind
 
 
@@ -26,7 +27,7 @@ def require_invertible(X: Any, kernel: Kernel, alpha: Any) -> None:
             f"{'sparse' if sp.issparse(X) else 'not a table of features'}; give a dense table, or set it to False"
         )
     number = isinstance(alpha, Real) and not isinstance(alpha, bool)
-    if alpha != "loo" and not (number and 0.0 < float(alpha) < np.inf):
+    if alpha != "loo" and not (number and 0.0 < as_number(alpha) < np.inf):
         raise ParameterError(f"alpha={alpha!r} is not accepted; give a positive number, or 'loo'")
 
 

@@ -14,6 +14,7 @@ from kernreg.errors import ParameterError
 from kernreg.solvers.dual.solution import DualSolution, DualSystem
 from kernreg.solvers.dual.targets import Targets
 from kernreg.solvers.dual.training import TrainingSet
+from kernreg.solvers.parameters import as_number
 from kernreg.solvers.views import Views
 
 #: What γ times the scale of K̃ is never extended beyond: below the first, predictions are means.
@@ -77,7 +78,7 @@ def check_gamma(gamma: Any, size: Callable[[], float] | None = None) -> float | 
     given, gamma = gamma, [number(g) for g in gamma] if isinstance(gamma, list | tuple) else number(gamma)
     truth_value = isinstance(gamma, bool | np.bool_)
     if isinstance(gamma, Real) and not truth_value:
-        value = float(gamma)
+        value = as_number(gamma)
         if 0.0 < value < np.inf and 1.0 / value > 0.0 and np.isfinite(1.0 / value):
             return value
     elif isinstance(gamma, list | tuple | np.ndarray) and np.size(gamma):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from kernreg.config import memory_budget
 from kernreg.engine.dispatch import current_engine
 from kernreg.errors import ParameterError
 from kernreg.solvers.dual.gamma import check_gamma
-from kernreg.solvers.parameters import check_choice
+from kernreg.solvers.parameters import as_number, check_choice
 
 STRATEGIES = ("auto", "exact", "iterative", "lowrank")
 
@@ -49,7 +49,7 @@ class Settings:
         gamma = check_gamma(machine.gamma)
         strategy = check_choice("strategy", machine.strategy, STRATEGIES)
         tol, max_iter, n_landmarks = machine.tol, machine.max_iter, machine.n_landmarks
-        if not isinstance(tol, Real) or not 0.0 < float(tol) < 1.0:
+        if not 0.0 < as_number(tol) < 1.0:
             raise ParameterError(f"tol={tol!r} is not accepted; give a number between 0 and 1")
         if not isinstance(max_iter, Integral) or max_iter < 1:
             raise ParameterError(f"max_iter={max_iter!r} is not accepted; give a positive integer")

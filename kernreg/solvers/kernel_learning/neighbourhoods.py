@@ -27,6 +27,7 @@ from kernreg.linalg.spectra.report import PartialReport
 
 EIGEN_SOLVERS = ("auto", "dense", "krylov", "arpack", "lobpcg", "shift-invert")
 
+_LARGEST = 1e150  # of the entries whose distances have a square
 _SPARSE = 0.02  # share of entries above which sparse samples are no cheaper to compare than dense ones
 _SHIFT = 1e-3  # of L, which is singular
 _DENSE = 1500  # up to this size LAPACK on the dense matrix is the fastest
@@ -170,6 +171,12 @@ def neighbour_graph(X: Any, n_neighbors: Any) -> NeighbourGraph:
     if k >= n:
         raise ParameterError(
             f"n_neighbors={k}, and there are {n} samples; a sample has {n - 1} others, so at most {n - 1} is accepted"
+        )
+    largest = float(np.abs(X.data if is_sparse(X) else X).max(initial=0.0))
+    if not largest < _LARGEST:
+        raise DataError(
+            f"X holds values as large as {largest:.3g}, and the squares of distances above {_LARGEST:g} overflow; "
+            "scale the features"
         )
     if is_sparse(X) and X.nnz > _SPARSE * n * X.shape[1] and 16 * 8 * n * X.shape[1] <= memory_budget():
         X = X.toarray()  # distances of dense rows are products of matrices

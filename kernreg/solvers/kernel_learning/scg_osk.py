@@ -22,7 +22,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ from kernreg.solvers.kernel_learning.neighbourhoods import (
 )
 from kernreg.solvers.kernel_learning.ordered_weights import OrderedWeights, best_vertex, ordered_program
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
-from kernreg.solvers.parameters import check_choice
+from kernreg.solvers.parameters import as_number, check_choice
 from kernreg.solvers.samples import check_table
 
 TRIVIAL = ("contrasts", "free", "ordered", "drop")
@@ -195,7 +194,7 @@ class SCGOSK(KernelLearner):
         check_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
         if self.method == "vertex" and self.constraints is not None:
             raise ParameterError("method='vertex' takes no constraints, and some were given; use method='lp'")
-        if not isinstance(self.tol, Real) or not 0.0 < float(self.tol) < 1.0:
+        if not 0.0 < as_number(self.tol) < 1.0:
             raise ParameterError(f"tol={self.tol!r} is not accepted; give a number between 0 and 1")
         X = check_table(self, X, ensure_min_samples=2)
         side = self._check_side(X, y, side_information)

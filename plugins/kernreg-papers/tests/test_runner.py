@@ -188,3 +188,24 @@ def test_a_result_of_an_earlier_version_is_used_again(tmp_path):
     part = Selection(rows=("sonar",), methods=("rbf",), trials=1)
     done = run(find_table("ask-table4"), tmp_path / "out", part, data=tmp_path, quick=True)
     assert (done.made, done.kept, done.failed) == (0, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b"9" * 10_000,
+        b'{"format": 1, "made_with": {}, "scores": {"a": 1' + b"0" * 400 + b'}, "seconds": 1}',
+        b'{"format": 1, "made_with": {}, "scores": {"a": NaN}, "seconds": 1}',
+        b'{"format": 1, "made_with": {}, "scores": {"a": 1}, "seconds": 1, "versions": 5}',
+        b"\xff\xfe",
+    ],
+    ids=range(7),
+)
+def test_hostile_results_count_as_missing(content, tmp_path):
+    from kernreg_papers.runner.cells import read_cell
+
+    (tmp_path / "cell.json").write_bytes(content)
+    assert read_cell(tmp_path / "cell.json") is None
+    assert read_cell(tmp_path) is None

@@ -75,7 +75,10 @@ def check_number(name: str, value: Any, low: float, high: float = np.inf, *, ope
     """
     truth_value = isinstance(value, bool | np.bool_)
     if isinstance(value, Real) and not truth_value:
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # an integer that no float holds
+            number = np.inf
         if low < number < high or (number == low and not open_low):
             return number
     range_text = f"between {low:g} and {high:g}" if np.isfinite(high) else f"greater than {low:g}"

@@ -7,8 +7,8 @@ and was made with the same seed and settings; otherwise the cell is run again.
 from __future__ import annotations
 
 import json
-import math
 import platform
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 from kernreg.persistence import replacing
 
 FORMAT = 1
+_LARGEST = 64 << 20  # bytes of a result
 _PACKAGES = ("kernreg", "kernreg-papers", "numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -73,14 +74,18 @@ def write_cell(path: Path, cell: dict[str, Any]) -> None:
 def read_cell(path: Path) -> dict[str, Any] | None:
     """Return a cell, or None where there is no file or nothing usable in it."""
     try:
+        if not path.is_file() or path.stat().st_size > _LARGEST:  # a pipe may never end
+            return None
         cell = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return cell if _is_cell(cell) else None
 
 
 def _is_cell(cell: Any) -> bool:
     if not isinstance(cell, dict) or cell.get("format") != FORMAT or not isinstance(cell.get("made_with"), dict):
+        return False
+    if not isinstance(cell.get("versions", {}), dict):
         return False
     if isinstance(cell.get("error"), str):
         return True
@@ -96,7 +101,7 @@ def _is_cell(cell: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def is_done(cell: dict[str, Any] | None, made_with: dict[str, Any]) -> bool:

@@ -1,0 +1,58 @@
+"""Values beyond the range of numbers are refused by name, not by an error of the arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kernreg as kr
+from kernreg.errors import DataError, KernregError, ParameterError
+
+HUGE = 10**400
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 4))
+y = (X[:, 0] > 0).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        *((name, {"gamma": HUGE}) for name in ("ls-svm", "ls-svr", "ask-ls", "ask-lsr", "scg-ldk", "ldk")),
+        *((name, {"tol": HUGE}) for name in ("ls-svm", "ask-lsr", "kpca", "ksvd", "nystrom", "scg-osk", "ldk")),
+        ("ls-svm", {"gamma": [1.0, HUGE]}),
+        ("kpca", {"fit_inverse_transform": True, "alpha": HUGE}),
+        ("ksvd", {"compatibility": "a3", "alpha": HUGE}),
+        ("ksvd", {"compatibility": "a3", "learning_penalty": HUGE}),
+        ("simple-npk", {"C": HUGE, "n_neighbors": 5}),
+        ("fisher-score", {"ridge": HUGE, "method": "eigen"}),
+        ("ideal-regularized", {"gamma": HUGE}),
+    ],
+    ids=str,
+)
+def test_an_integer_that_no_float_holds_is_refused_by_name(name, params):
+    with pytest.raises(ParameterError, match="is not accepted"):
+        kr.make_solver(name, **params).fit(X, y)
+
+
+def test_an_ensembler_refuses_it_too():
+    with pytest.raises(ParameterError, match="alpha"):
+        kr.make_ensembler("stack", alpha=HUGE).fit({"a": [1.0, 2.0], "b": [0.0, 1.0]}, [1, -1])
+
+
+@pytest.mark.parametrize("name", ["ls-svm", "ls-svr", "ask-ls", "ask-lsr", "kpca"])
+def test_weights_whose_products_overflow_are_refused(name):
+    with pytest.raises(DataError, match="as large as 1e\\+308"):
+        kr.make_solver(name, kernel="rbf(sigma=2.0)").fit(X, y, sample_weight=np.full(40, 1e308))
+
+
+@pytest.mark.parametrize("name", ["osk", "scg-osk", "simple-npk"])
+@pytest.mark.parametrize("size", [1e200, 1e300])
+def test_samples_whose_distances_overflow_have_no_neighbours(name, size):
+    with pytest.raises(DataError, match="scale the features"):
+        kr.make_solver(name, n_neighbors=5).fit(X * size, y)
+
+
+@pytest.mark.parametrize("spec", ["rbf(" * 500 + ")" * 500, "add(" * 2000, "rbf(sigma=" + "9" * 10_000 + ")"])
+def test_hostile_specs_are_refused(spec):
+    with pytest.raises(KernregError):
+        kr.make_kernel(spec)
