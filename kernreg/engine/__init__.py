@@ -31,12 +31,13 @@ May import: the layers below it in docs/architecture.md.
 
 from __future__ import annotations
 
+from kernreg.common.progress import advance
 from kernreg.engine.contract import Engine
 from kernreg.engine.program import Program, Split
 from kernreg.engine.running.chunk import RowKernel, RowTask, run_chunk
 from kernreg.engine.running.derived import on_operator
 from kernreg.engine.running.handles import ByRow, Handle, HeldSamples, cut, own_handle, whole
-from kernreg.engine.running.row_blocks import aligned_chunks, borders
+from kernreg.engine.running.row_blocks import aligned_chunks, borders, streamed_rows
 from kernreg.engine.running.tree import TreeSum, combined
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "RowTask",
     "Split",
     "TreeSum",
+    "advance",
     "aligned_chunks",
     "borders",
     "combined",
@@ -57,6 +59,7 @@ __all__ = [
     "on_operator",
     "own_handle",
     "run_chunk",
+    "streamed_rows",
     "whole",
 ]
 

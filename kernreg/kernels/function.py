@@ -53,6 +53,11 @@ class FunctionKernel(Kernel):
         """True where rows are normalised, or a width is a word: until `bind`, by the second argument."""
         return self.normalize is not None or bool(self._open_widths())
 
+    @property
+    def gives_both_products(self) -> bool:
+        """Whether products with K and with Kᵀ can be had together: for engines, of which see `HalfRows`."""
+        return self.normalize is None
+
     def _open_widths(self) -> list[str]:
         """Return the parameters that are words: widths that samples have not been seen for."""
         return [name for name in self._family.widths if is_open(self._values[name])]
@@ -76,9 +81,7 @@ class FunctionKernel(Kernel):
             return self
         family: Any = self._family
         term = family.declared.of if family.of == "term" else None
-        numbers = {
-            name: resolved(self._values[name], family.of, term, X, weights, name=self.name) for name in names
-        }
+        numbers = {name: resolved(self._values[name], family.of, term, X, weights, name=self.name) for name in names}
         return FunctionKernel(self._family, {**self._values, **numbers})
 
     def _make_program(self) -> Program:

@@ -13,6 +13,7 @@ PUBLIC = (
     "kernreg",
     "kernreg.chain",
     "kernreg.datasets",
+    "kernreg.engine",
     "kernreg.ensemblers",
     "kernreg.errors",
     "kernreg.graphs",
