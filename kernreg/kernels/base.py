@@ -281,14 +281,20 @@ class Kernel:
         """Return X in the form in which this kernel computes, or raise DataError, which calls it by its name.
 
         Rows of numbers become C-contiguous float64 or float32 arrays or canonical CSR, sample indices a vector of
-        integers; a combination whose kernels see different samples gets what each of them sees.
+        integers; a combination whose kernels see different samples gets what each of them sees. Of a collection that
+        the configured engine reads comes a handle, whose chunks are checked where they are.
         """
+        if isinstance(X, Handle):  # checked before
+            return X
+        engine = configured_engine()
+        if engine is not None and engine.reads(X):
+            return engine.place(X, SampleCheck(self, name))
         return self._samples(X, name)
 
     def check_sample_pair(self, X: Any, Z: Any = None) -> tuple[Any, Any]:
         """Return both sample sets as `check_samples` does, Z None where it is X: k(X, X) is k(X)."""
-        X = X if isinstance(X, Handle) else self._samples(X, "X")  # handles have been checked
-        Z = Z if Z is None or isinstance(Z, Handle) else self._samples(Z, "Z")
+        Z = None if Z is X else Z
+        X, Z = self.check_samples(X, "X"), None if Z is None else self.check_samples(Z, "Z")
         return X, None if Z is None or same_samples(X, Z) else Z
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
@@ -427,6 +433,18 @@ class Kernel:
 
     def __pow__(self, exponent: Any) -> Kernel:
         return ARITHMETIC["power"](self, exponent)
+
+
+@dataclass(frozen=True)
+class SampleCheck:
+    """What engines do to rows of a collection when they read them: the check of a kernel, picklable as that is."""
+
+    kernel: Kernel
+    name: str
+
+    def __call__(self, rows: Any) -> Any:
+        """Return the rows as the kernel sees them, or raise DataError."""
+        return self.kernel._samples(rows, self.name)
 
 
 def _elsewhere(X: Any, Z: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from kernreg.engine import whole
+from kernreg.engine import Handle, whole
 from kernreg.engine.arrays import as_samples, is_sparse
 from kernreg.engine.diagonal import diagonal
 from kernreg.engine.dispatch import configured_engine, placed_once
@@ -72,7 +72,7 @@ class FunctionKernel(Kernel):
         if not self._open_widths():
             return self
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return self._resolved(self._samples(X, "X"), weights)
+        return self._resolved(self.check_samples(X, "X"), weights)
 
     def _resolved(self, X: Any, weights: np.ndarray | None = None) -> FunctionKernel:
         """Return the kernel with a number for every width, itself where it has."""
@@ -123,7 +123,7 @@ class FunctionKernel(Kernel):
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         reference = X if Z is None else Z
         kernel = self._resolved(reference)
-        return BoundKernel(kernel, reference) if self.normalize else kernel
+        return BoundKernel(kernel, whole(reference)) if self.normalize else kernel
 
     def _shipped(self, X: Any, Z: Any) -> Any:
         # Row blocks get all of Z, over which rows are normalised: no copy of it has to travel with the kernel.
@@ -142,6 +142,8 @@ class FunctionKernel(Kernel):
         """Return about how many kernel values one product with K(X, Z) costs: fewer than all, with sparse samples."""
         X, Z = self.check_sample_pair(X, Z)
         Z = X if Z is None else Z
+        if isinstance(X, Handle) or isinstance(Z, Handle):  # what their rows share is not known
+            return X.shape[0] * Z.shape[0]
         return product_cost(self._resolved(Z).program, X, Z)
 
     # Row-normalised kernels: k(x, z) is a weight of the pair divided by the normaliser of x -------------------
@@ -198,9 +200,9 @@ class FunctionKernel(Kernel):
         """
         if not self.takes_reference:
             return self
-        Z = self._samples(Z, "Z")
+        Z = self.check_samples(Z, "Z")
         kernel = self._resolved(Z)
-        return BoundKernel(kernel, Z) if self.normalize else kernel
+        return BoundKernel(kernel, whole(Z)) if self.normalize else kernel
 
     def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
         if not self.normalize:

@@ -14,8 +14,11 @@ import re
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
+from kernreg.engine import ByRow, Handle
 from kernreg.engine.arrays import is_sparse
+from kernreg.engine.dispatch import current_engine
 from kernreg.engine.matrix import matrix
 from kernreg.engine.program import Program
 from kernreg.kernels.domains import Domain, positive
@@ -114,9 +117,47 @@ def _identity(value):
 
 def _variance(X: Any, weights: np.ndarray | None = None) -> float:
     """Return the variance of all entries, in double precision, without a second table."""
-    n, d = X.shape
-    if not n or not d:
+    if not X.shape[0] or not X.shape[1]:
         return 0.0
+    if isinstance(X, Handle):
+        return _variance_elsewhere(X, weights)
+    count, _, squares = _spread(X, weights)
+    return squares / count
+
+
+def _variance_elsewhere(X: Handle, weights: np.ndarray | None) -> float:
+    """Return the variance of placed samples: blocks are looked at where they are, and put together in their order."""
+    args = (None if weights is None else ByRow(weights),)
+    parts = current_engine().map_rows(SampleRows(), X, X[:1], _spread_of_block, args=args)
+    count = mean = squares = 0.0
+    for more, its_mean, its_squares in parts:
+        together, apart = count + more, its_mean - mean
+        if together > 0.0:
+            mean += apart * (more / together)
+            squares += its_squares + apart * apart * count * (more / together)
+        count = together
+    return float(squares / count)
+
+
+class SampleRows:
+    """The samples themselves in the place of a kernel matrix, for engines to look at."""
+
+    def row_block(self, X: Any, Z: Any, rows: slice, square: bool) -> Any:
+        """Return the samples."""
+        return X
+
+    def row_operator(self, X: Any, Z: Any, rows: slice, square: bool) -> LinearOperator:
+        """Return products with the samples."""
+        return aslinearoperator(X)
+
+
+def _spread_of_block(rows: slice, block: Any, weights: np.ndarray | None) -> np.ndarray:
+    return np.array([_spread(block, weights)])
+
+
+def _spread(X: Any, weights: np.ndarray | None) -> tuple[float, float, float]:
+    """Return how many entries there are, their mean, and the sum of squared differences from it."""
+    n, d = X.shape
     if is_sparse(X):
         of_entries = None if weights is None else np.repeat(weights, np.diff(X.indptr))
         stored, absent = X.data, n * d - X.data.size
@@ -126,9 +167,9 @@ def _variance(X: Any, weights: np.ndarray | None = None) -> float:
     else:
         of_entries, stored, absent = None if weights is None else weights[:, None], X, 0
         count = (n if weights is None else weights.sum()) * d
-    mean = _summed(stored, of_entries, 0.0, 1) / count
+    mean = _summed(stored, of_entries, 0.0, 1) / count if count else 0.0
     squares = _summed(stored, of_entries, mean, 2) + absent * mean * mean
-    return float(squares / count)
+    return float(count), float(mean), float(squares)
 
 
 def _summed(stored: np.ndarray, weights: np.ndarray | None, mean: float, power: int) -> float:

@@ -14,8 +14,10 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernreg.engine import Handle, whole
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel
+from kernreg.solvers.elsewhere import brought_here, check_handle, reader_of
 
 
 def input_kind(kernel: Kernel) -> str:
@@ -36,8 +38,17 @@ def input_kind(kernel: Kernel) -> str:
     return "table"
 
 
-def check_samples(estimator: Any, X: Any, kernel: Kernel, *, reset: bool, name: str = "X") -> Any:
-    """Return one set of samples, checked in scikit-learn's way as far as the kernel's inputs allow it."""
+def check_samples(
+    estimator: Any, X: Any, kernel: Kernel, *, reset: bool, name: str = "X", streamed: bool = False
+) -> Any:
+    """Return one set of samples, checked in scikit-learn's way as far as the kernel's inputs allow it.
+
+    Of a collection that the configured engine reads comes a handle, where the samples are new ones or a fit can work
+    with it (`streamed`); other fits get the samples in memory.
+    """
+    if isinstance(X, Handle) or reader_of(X) is not None:
+        handle = check_handle(estimator, X, kernel, reset=reset, name=name)
+        return handle if streamed or not reset else whole(handle)
     kind = input_kind(kernel)
     if kind == "any":
         if np.ndim(X) < 1 and not sp.issparse(X):
@@ -61,8 +72,11 @@ def check_table(estimator: Any, X: Any, *, reset: bool = True, **options: Any) -
     )
 
 
-def check_second(target: Any, kernel: Kernel, *, reset: bool, name: str) -> Any:
+def check_second(target: Any, kernel: Kernel, *, reset: bool, name: str, streamed: bool = False) -> Any:
     """Return the other side of a pair, whose features may be other ones than those the estimator remembers."""
+    if isinstance(target, Handle) or reader_of(target) is not None:
+        handle = kernel.check_samples(target, name)
+        return handle if streamed or not reset else whole(handle)
     kind = input_kind(kernel)
     if kind == "any":
         return deepcopy(target) if reset else target
@@ -72,10 +86,12 @@ def check_second(target: Any, kernel: Kernel, *, reset: bool, name: str) -> Any:
     return check_array(target, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name, copy=reset)
 
 
-def check_pair(estimator: Any, X: tuple[Any, Any], kernel: Kernel, *, reset: bool) -> tuple[Any, Any]:
+def check_pair(
+    estimator: Any, X: tuple[Any, Any], kernel: Kernel, *, reset: bool, streamed: bool = False
+) -> tuple[Any, Any]:
     """Return source and target samples, as many of the one as of the other."""
-    source = check_samples(estimator, X[0], kernel, reset=reset, name="X[0]")
-    target = check_second(X[1], kernel, reset=reset, name="X[1]")
+    source = check_samples(estimator, X[0], kernel, reset=reset, name="X[0]", streamed=streamed)
+    target = check_second(X[1], kernel, reset=reset, name="X[1]", streamed=streamed)
     if source.shape[0] != target.shape[0]:
         raise DataError(
             f"X is a pair of {source.shape[0]} source and {target.shape[0]} target samples; row i of both describes "
@@ -111,6 +127,7 @@ def without_zero_weights(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, 
     """Return samples, targets (or None) and checked weights: samples of zero weight left out, unit weights as None."""
     if sample_weight is None:
         return X, y, None
+    sample_weight = brought_here(sample_weight, X, "sample_weight")
     weights = check_weights(sample_weight, X.shape[0] if y is None else len(y))
     if np.any(weights == 0):
         kept = np.flatnonzero(weights)

@@ -198,6 +198,8 @@ class Composed(CombinedKernel):
         return self.parts[0]._diagonal(X.parts[0])
 
     def _anchored(self, X: Any, Z: Any) -> Kernel:
+        if not self.takes_reference:
+            return self
         return self._with_parts([self.parts[0]._anchored(*_mapped(X, Z))])
 
     def resolve_widths(self, X: Any, sample_weight: np.ndarray | None = None) -> Kernel:

@@ -75,6 +75,8 @@ class CombinedKernel(Kernel):
         return type(self)(self._family, values)
 
     def _anchored(self, X: Any, Z: Any) -> Kernel:
+        if not self.takes_reference:
+            return self
         sides = zip(self.parts, self._seen_by_parts(X), self._seen_by_parts(Z), strict=True)
         return self._with_parts([part._anchored(x, z) for part, x, z in sides])
 

@@ -124,6 +124,8 @@ class AsymmetricNystroem(TwoSided):
     ([100, 200], True)
     """
 
+    streams = True
+
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = None,

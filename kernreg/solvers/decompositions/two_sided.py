@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -26,6 +26,9 @@ class TwoSided(TransformerMixin, KernelParameters):
     A subclass finds ``singular_values_``, ``left_scores_``, ``right_scores_`` and ``kernel_``, and has the parameters
     ``n_components``, ``compatibility``, ``center``, ``scale`` and ``random_state``.
     """
+
+    #: Whether a fit works with rows that are read block by block.
+    streams: ClassVar[bool] = False
 
     n_components: Any
     compatibility: str | None
@@ -82,9 +85,11 @@ class TwoSided(TransformerMixin, KernelParameters):
         pair = _as_pair(X, kernel)
         table = input_kind(kernel) == "table"
         self._mode = "pair" if pair else "one" if self.compatibility is None else "matrix"
-        left = check_samples(self, pair[0] if pair else X, kernel, reset=True, name="X[0]" if pair else "X")
+        given, name = (pair[0], "X[0]") if pair else (X, "X")
+        streamed = self.streams and self.compatibility is None
+        left = check_samples(self, given, kernel, reset=True, name=name, streamed=streamed)
         if pair:
-            right = check_second(pair[1], kernel, reset=True, name="X[1]")
+            right = check_second(pair[1], kernel, reset=True, name="X[1]", streamed=streamed)
         else:
             right = left if self._mode == "one" else _transposed(left)
         self._right_features = right.shape[1] if table else None

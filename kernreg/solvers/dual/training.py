@@ -13,8 +13,11 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
+from kernreg.engine import Handle, whole
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import Kernel
+from kernreg.kernels.function import FunctionKernel
+from kernreg.solvers.elsewhere import brought_here, reader_of
 from kernreg.solvers.finiteness import not_finite_error
 from kernreg.solvers.samples import check_pair, check_samples, check_weights, input_kind, take, without_zero_weights
 
@@ -91,8 +94,12 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
             "asymmetric kernels: use 'ask-ls' or 'ask-lsr'"
         )
     is_pair = is_pair and pairs
+    if reader_of(*(X if is_pair else (X,)), y, sample_weight) is not None:
+        X = (check_pair if is_pair else check_samples)(machine, X, kernel, reset=True, streamed=True)
+        first = X[0] if is_pair else X
+        y, sample_weight = brought_here(y, first, "y"), brought_here(sample_weight, first, "sample_weight")
     several = regression or is_table(y)
-    if not is_pair and input_kind(kernel) == "table":
+    if not is_pair and input_kind(kernel) == "table" and not isinstance(X, Handle):
         X, y = validate_data(
             machine,
             X,
@@ -107,7 +114,7 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
         raise DataError(f"{type(machine).__name__} requires y to be passed, but the target y is None")
     else:
         check = check_pair if is_pair else check_samples
-        X = check(machine, X, kernel, reset=True)
+        X = check(machine, X, kernel, reset=True, streamed=True)
         if several:
             y = check_array(
                 y, accept_sparse="csr", ensure_2d=False, dtype=np.float64 if regression else None, input_name="y"
@@ -125,6 +132,8 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
         frequencies = frequencies[weights > 0.0]
     X, y, weights = without_zero_weights(X, y, weights)
     targets = X[1] if is_pair else X
+    if kernel.takes_reference and not isinstance(kernel, FunctionKernel):
+        targets = whole(targets)  # what a combination learns from samples, it learns from all of them here
     return TrainingSet(X, y, weights, frequencies, kernel.resolve_widths(targets, frequencies).bind(targets))
 
 

@@ -89,3 +89,21 @@ def _checked(key: str, parcel: Parcel, block: Any) -> Any:
 def _described(samples: Any) -> tuple[int, int, str, int]:
     width = samples.shape[1] if samples.ndim > 1 else 1
     return samples.shape[0], width, np.dtype(samples.dtype).str, samples.ndim
+
+
+def collected(client: Client, values: Any, samples: DaskSamples | None, name: str, patience: float) -> np.ndarray:
+    """Return a collection as an array here; it must have as many rows in each chunk as the samples have, if any."""
+    workers = workers_of(client, patience)
+    source = CollectionSource(blocks_of(values), None)
+    parts = results_of(client, source.send(client, range(len(source._blocks)), workers), patience)
+    lengths = tuple(part.shape[0] for part in parts if part.shape[0])
+    if samples is not None and lengths != samples.chunks:
+        raise DataError(
+            f"the chunks of {name} have {_shown(lengths)} rows, and those of X {_shown(samples.chunks)}; they must lie "
+            f"together: {name}.rechunk(X.chunks[0]) for arrays, the same partitions for data frames"
+        )
+    return np.concatenate(parts, axis=0)
+
+
+def _shown(lengths: tuple[int, ...]) -> str:
+    return f"{', '.join(map(str, lengths[:6]))}{' …' if len(lengths) > 6 else ''}"

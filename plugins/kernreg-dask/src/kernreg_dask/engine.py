@@ -24,7 +24,9 @@ from kernreg.engine import (
 )
 from kernreg.errors import DataError, EngineError
 from kernreg_dask.clients import ClusterSettings
-from kernreg_dask.collections import is_collection, placed_collection
+from kernreg_dask.collections import collected, is_collection, placed_collection
+from kernreg_dask.items import each_item
+from kernreg_dask.lazy import lazy_rows
 from kernreg_dask.samples import DaskSamples, HeldSource
 from kernreg_dask.submission import Call, submit
 from kernreg_dask.waiting import LostData, address_of, results_of, until_done, workers_of
@@ -155,7 +157,26 @@ class DaskEngine(Engine):
         finally:
             self._cancel([part for _, call in waiting for part in call.parts])
 
-    # ---------------------------------------------------------------------------------------------------------
+    # Collections --------------------------------------------------------------------------------------------
+
+    def reads(self, samples: Any) -> bool:
+        """Return whether samples are a dask array, data frame or series."""
+        return is_collection(samples)
+
+    def collected(self, values: Any, samples: Handle | None, name: str) -> np.ndarray:
+        """Return a dask array or series as an array here; with `samples`, as many in each of their chunks."""
+        placed = samples if isinstance(samples, DaskSamples) else None
+        return collected(self.client, values, placed, name, self._patience)
+
+    def lazily(self, estimator: Any, method: str, samples: Any) -> Any:
+        """Return what a method of an estimator says of each row, as a lazy dask array (or a dict or list of these)."""
+        return lazy_rows(self.client, estimator, method, samples)
+
+    def each(self, function: Callable[..., Any], items: Any, *, args: Any = ()) -> Iterator[tuple[int, Any]]:
+        """Yield (number, ``function(item, *args)``), each item on one worker, as they are done."""
+        yield from each_item(self.client, function, list(items), tuple(args), self._patience)
+
+    # What calls are made of ---------------------------------------------------------------------------------
 
     def _run(self, call: Call) -> Any:
         """Return the result of a call, some parts of which may be under way; once more where a worker has gone."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from distributed import Client, Future, wait
@@ -67,6 +67,13 @@ def until_done(
     client: Client, futures: Iterable[Future], patience: float, done: Callable[[Future], None] | None = None
 ) -> None:
     """Return when all futures are done; raise what the first one raises that fails."""
+    for future in as_done(client, futures, patience):
+        if done is not None:
+            done(future)
+
+
+def as_done(client: Client, futures: Iterable[Future], patience: float) -> Iterator[Future]:
+    """Yield futures when they are done; raise what one raises that fails."""
     pending, last_seen = set(futures), time.monotonic()
     while pending:
         try:
@@ -77,8 +84,7 @@ def until_done(
             finished = set()
         for future in finished:
             _check(client, future)
-            if done is not None:
-                done(future)
+            yield future
         pending -= finished
         if finished or _has_workers(client):
             last_seen = time.monotonic()

@@ -44,7 +44,7 @@ def run_part(key: str, parcel: Parcel, X: Any, Z: Any, more: tuple[Any, ...], wh
     rows = slice(first, last)
     given = tuple(_argument(arg, more, rows) for arg in args)
     part = X if (first, last) == (0, X.shape[0]) else X[rows]
-    with kernreg.config_context(engine="local", threads=min(threads, _threads()), memory=_memory(threads)):
+    with kernreg.config_context(**this_thread(threads)):
         return run_chunk(task, writable(part), writable(Z), given, start)
 
 
@@ -155,6 +155,11 @@ def writable(samples: Any) -> Any:
 def added(left: Any, right: Any) -> Any:
     """Return a sum of two branches of the tree."""
     return np.add(left, right)
+
+
+def this_thread(threads: int = 1) -> dict[str, Any]:
+    """Return the settings of a task: the engine of one machine, some threads of this worker, its share of memory."""
+    return {"engine": "local", "threads": min(threads, _threads()), "memory": _memory(threads)}
 
 
 def _threads() -> int:
