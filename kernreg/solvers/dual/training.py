@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -94,10 +95,14 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
             "asymmetric kernels: use 'ask-ls' or 'ask-lsr'"
         )
     is_pair = is_pair and pairs
-    if reader_of(*(X if is_pair else (X,)), y, sample_weight) is not None:
-        X = (check_pair if is_pair else check_samples)(machine, X, kernel, reset=True, streamed=True)
-        first = X[0] if is_pair else X
-        y, sample_weight = brought_here(y, first, "y"), brought_here(sample_weight, first, "sample_weight")
+    check: Callable[..., Any] = partial(
+        check_pair if is_pair else check_samples, machine, kernel=kernel, reset=True, streamed=True
+    )
+    placed = reader_of(*(X if is_pair else (X,))) is not None
+    if placed:
+        X = check(X=X)
+    first = X[0] if is_pair else X
+    y, sample_weight = brought_here(y, first, "y"), brought_here(sample_weight, first, "sample_weight")
     several = regression or is_table(y)
     if not is_pair and input_kind(kernel) == "table" and not isinstance(X, Handle):
         X, y = validate_data(
@@ -113,8 +118,7 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
     elif y is None:
         raise DataError(f"{type(machine).__name__} requires y to be passed, but the target y is None")
     else:
-        check = check_pair if is_pair else check_samples
-        X = check(machine, X, kernel, reset=True, streamed=True)
+        X = X if placed else check(X=X)
         if several:
             y = check_array(
                 y, accept_sparse="csr", ensure_2d=False, dtype=np.float64 if regression else None, input_name="y"

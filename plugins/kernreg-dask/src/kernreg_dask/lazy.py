@@ -95,13 +95,15 @@ def _lengths(samples: Any) -> tuple[float, ...]:
 
 def _example(estimator: Any, method: str, samples: Any) -> Any:
     """Return what the method says of one sample: of a training sample, of zeros, or of the first one of these."""
+    refused: ValueError | None = None
     for row in _rows_to_try(estimator, samples):
         try:
             with kernreg.config_context(engine="local"):
                 return getattr(estimator, method)(row)
-        except ValueError:  # no sample for this kernel
-            continue
-    raise ValueError(f"{type(estimator).__name__}.{method} cannot be tried on the samples that it is to be applied to")
+        except ValueError as error:  # no sample for this kernel, or with other features
+            refused = error
+    assert refused is not None
+    raise refused
 
 
 def _rows_to_try(estimator: Any, samples: Any) -> Any:

@@ -43,10 +43,11 @@ class Parcel:
         payload: bytes,
         buffers: list[Any],
         requirements: tuple[Requirement, ...],
-        version: str = kernreg.__version__,
+        version: str | None = None,
         origin: tuple[str, int] | None = None,
     ):
-        self.payload, self.buffers, self.requirements, self.version = payload, buffers, requirements, version
+        self.payload, self.buffers, self.requirements = payload, buffers, requirements
+        self.version = kernreg.__version__ if version is None else version
         self.origin = (socket.gethostname(), os.getpid()) if origin is None else origin
 
     @classmethod
@@ -88,7 +89,15 @@ class _Pickler(cloudpickle.Pickler):
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, KernelFamily):
-            entry = entry_of("kernel", obj)
-            if entry is not None and entry.distribution is not None:
-                self.found.add(Requirement(entry.name, entry.distribution, entry.version))
+            needed = _requirement(obj)
+            if needed is not None:
+                self.found.add(needed)
         return super().reducer_override(obj)
+
+
+def _requirement(family: KernelFamily) -> Requirement | None:
+    """Return what a worker needs to have a kernel; nothing of kernels that travel themselves."""
+    entry = entry_of("kernel", family)
+    if entry is None or entry.distribution is None:
+        return None
+    return Requirement(entry.name, entry.distribution, entry.version)

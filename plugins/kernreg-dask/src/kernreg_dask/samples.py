@@ -14,7 +14,7 @@ import numpy as np
 from distributed import Client, Future
 
 from kernreg.engine import Handle, borders
-from kernreg_dask.waiting import LostData, results_of
+from kernreg_dask.waiting import LostData, noticing_losses, results_of
 from kernreg_dask.worker import assemble
 
 _REACHABLE = 5.0  # seconds in which a worker that is there answers
@@ -137,7 +137,9 @@ class DaskSamples(Handle):
 
     def _find(self) -> list[str]:
         """Return the worker of each chunk; of one that is still to be computed, or gone, nothing."""
-        found = self.client.who_has(self.futures)
+        known = [future for future in self.futures if future.status not in ("cancelled", "lost")]
+        with noticing_losses():
+            found = self.client.who_has(known) if known else {}
         return [next(iter(found.get(future.key) or ()), "") for future in self.futures]
 
     def mend(self, workers: Mapping[str, int]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from distributed import Client, Future, wait
-from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
 
 from kernreg.errors import EngineError
@@ -17,6 +18,15 @@ _POLL = 0.5  # seconds after which workers are counted while nothing is done
 
 class LostData(Exception):
     """A worker is gone, and with it samples or arguments that only this process has."""
+
+
+@contextmanager
+def noticing_losses() -> Iterator[None]:
+    """Raise LostData where Dask says that something is cancelled, which nobody here has done."""
+    try:
+        yield
+    except CancelledError as error:
+        raise LostData from error
 
 
 def workers_of(client: Client, patience: float) -> dict[str, int]:
@@ -57,10 +67,8 @@ def results_of(
         Where something that futures need has gone with a worker.
     """
     until_done(client, futures, patience, done)
-    try:
+    with noticing_losses():
         return client.gather(futures, direct=True)
-    except FutureCancelledError as error:
-        raise LostData from error
 
 
 def until_done(
@@ -76,12 +84,9 @@ def as_done(client: Client, futures: Iterable[Future], patience: float) -> Itera
     """Yield futures when they are done; raise what one raises that fails."""
     pending, last_seen = set(futures), time.monotonic()
     while pending:
-        try:
+        finished: set[Future] = set()
+        with suppress(TimeoutError), noticing_losses(), client.as_current():
             finished = wait(pending, timeout=_POLL, return_when="FIRST_COMPLETED").done
-        except FutureCancelledError as error:
-            raise LostData from error
-        except TimeoutError:
-            finished = set()
         for future in finished:
             _check(client, future)
             yield future
@@ -101,10 +106,8 @@ def _check(client: Client, future: Future) -> None:
         raise LostData
     if status != "error":
         return
-    try:
+    with noticing_losses():
         error = future.exception()
-    except FutureCancelledError as gone:
-        raise LostData from gone
     if isinstance(error, KilledWorker):
         raise EngineError(
             "a part of the work has ended several workers one after the other, most likely for want of memory: give "
