@@ -38,7 +38,7 @@ from kernreg.engine.program import Program, Split
 from kernreg.engine.running.chunk import RowKernel, RowTask, run_chunk
 from kernreg.engine.running.derived import on_operator
 from kernreg.engine.running.handles import ByRow, Handle, HeldSamples, cut, own_handle, whole
-from kernreg.engine.running.row_blocks import aligned_chunks, borders
+from kernreg.engine.running.row_blocks import aligned_chunks, borders, streamed_rows
 from kernreg.engine.running.tree import TreeSum, combined
 from kernreg.engine.sources.base import RowSource, is_row_source
 from kernreg.engine.sources.units import UnitRows
@@ -66,6 +66,7 @@ __all__ = [
     "on_operator",
     "own_handle",
     "run_chunk",
+    "streamed_rows",
     "whole",
 ]
 

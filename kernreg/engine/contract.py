@@ -66,6 +66,26 @@ class Engine(ABC):
         """Return K(X, Z) @ coefficients, row by row of X."""
         return self.map_rows(kernel, X, Z, derived.times, args=(coefficients,))
 
+    def reads(self, samples: Any) -> bool:
+        """Return whether samples are a collection that this engine alone reads, such as a dask array."""
+        return False
+
+    def collected(self, values: Any, samples: Handle | None, name: str) -> np.ndarray:
+        """Return targets or weights of a collection as an array here; they lie in chunks as the samples do, if any."""
+        raise NotImplementedError(f"{type(self).__name__} reads no collections")
+
+    def lazily(self, estimator: Any, method: str, samples: Any) -> Any:
+        """Return what a method of an estimator says of each row of a collection, as a collection."""
+        raise NotImplementedError(f"{type(self).__name__} reads no collections")
+
+    def each(self, function: Callable[..., Any], items: Any, *, args: Any = ()) -> Iterator[tuple[int, Any]]:
+        """Yield (number, ``function(item, *args)``) of independent items, as they are done.
+
+        Where an engine has several machines, each item is for one of them, which has an engine of its own.
+        """
+        for number, item in enumerate(items):
+            yield number, function(item, *args)
+
     def fits(self, nbytes: int) -> bool:
         """Return whether so many bytes of a dense matrix may be held here, where it is factorised."""
         return nbytes <= memory_budget()

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import Samples, check_pair
 from kernreg.engine.compiler.compile import compilation_errors
-from kernreg.engine.products import product
+from kernreg.engine.products import both_products, product
 from kernreg.engine.program import Program
 from kernreg.engine.separable import separable
 from kernreg.engine.tiles.blocks import BlockFiller
@@ -72,6 +72,13 @@ class KernelOperator(LinearOperator):
                     normalizers=self._normalizers,
                 )
         return result.reshape((result.shape[0], *V.shape[1:]))
+
+    def both(self, V: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return K @ V and K.T @ U at the price of one, for matrices V and U; rows are not normalised."""
+        if self._filler is None:
+            return self._product(V, adjoint=False), self._product(U, adjoint=True)
+        with compilation_errors(self._name):
+            return both_products(self._filler, np.ascontiguousarray(V), np.ascontiguousarray(U))
 
     def _matvec(self, x: Any) -> np.ndarray:
         return self._product(x, adjoint=False)

@@ -64,11 +64,7 @@ def _symmetric_product(filler: BlockFiller, V: np.ndarray) -> np.ndarray:
     n = filler.shape[0]
     dtype = np.result_type(filler.dtype, V.dtype)
     partial = np.zeros((GROUPS, n, V.shape[1]), dtype=dtype)
-    # Dealt back and forth, so that every group gets long and short block rows alike.
-    starts: list[list[int]] = [[] for _ in range(GROUPS)]
-    for number, i0 in enumerate(range(0, n, BLOCK)):
-        turn, place = divmod(number, GROUPS)
-        starts[place if turn % 2 == 0 else GROUPS - 1 - place].append(i0)
+    starts = _dealt(n)
 
     def task(group: int) -> None:
         total = partial[group]
@@ -84,3 +80,33 @@ def _symmetric_product(filler: BlockFiller, V: np.ndarray) -> np.ndarray:
     with single_threaded_blas():
         run_tasks(task, GROUPS)
     return partial.sum(axis=0)
+
+
+def _dealt(n: int) -> list[list[int]]:
+    """Return where the block rows of each group start: dealt back and forth, so that all get long and short ones."""
+    starts: list[list[int]] = [[] for _ in range(GROUPS)]
+    for number, i0 in enumerate(range(0, n, BLOCK)):
+        turn, place = divmod(number, GROUPS)
+        starts[place if turn % 2 == 0 else GROUPS - 1 - place].append(i0)
+    return starts
+
+
+def both_products(filler: BlockFiller, V: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return K @ V and K.T @ U, every block computed once for both: what a part of a symmetric matrix gives."""
+    n, m = filler.shape
+    result = np.zeros((n, V.shape[1]), dtype=np.result_type(filler.dtype, V.dtype))
+    partial = np.zeros((GROUPS, m, U.shape[1]), dtype=np.result_type(filler.dtype, U.dtype))
+    starts = _dealt(n)
+
+    def task(group: int) -> None:
+        for i0 in starts[group]:
+            i1 = min(i0 + BLOCK, n)
+            for j0 in range(0, m, BLOCK):
+                j1 = min(j0 + BLOCK, m)
+                block = filler.block(i0, i1, j0, j1)[: i1 - i0, : j1 - j0]
+                result[i0:i1] += block @ V[j0:j1]
+                partial[group, j0:j1] += block.T @ U[i0:i1]
+
+    with single_threaded_blas():
+        run_tasks(task, GROUPS)
+    return result, partial.sum(axis=0)

@@ -329,12 +329,13 @@ class Kernel:
         """Return X in the form in which this kernel computes, or raise DataError, which calls it by its name.
 
         Rows of numbers become C-contiguous float64 or float32 arrays or canonical CSR, sample indices a vector of
-        integers; a combination whose kernels see different samples gets what each of them sees. Of a row source comes
-        a handle: its rows are checked when they are read.
+        integers; a combination whose kernels see different samples gets what each of them sees. Of a row source, and of
+        a collection that the configured engine reads, comes a handle: its rows are checked when they are read.
         """
         if isinstance(X, Handle):  # checked before
             return X
-        if is_row_source(X):
+        engine = configured_engine()
+        if (engine is not None and engine.reads(X)) or is_row_source(X):
             return current_engine().place(X, SampleCheck(self, name))
         return self._samples(X, name)
 
@@ -490,7 +491,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class SampleCheck:
-    """What engines do to rows of a source when they read them: the check of a kernel. Picklable as the kernel is."""
+    """What engines do to rows of a source or a collection when they read them: the check of a kernel, picklable."""
 
     kernel: Kernel
     name: str

@@ -60,6 +60,11 @@ class FunctionKernel(Kernel):
         """Whether rows are normalised over it."""
         return self.normalize is not None
 
+    @property
+    def gives_both_products(self) -> bool:
+        """Whether products with K and with Kᵀ can be had together: for engines, of which see `HalfRows`."""
+        return self.normalize is None
+
     def _open_widths(self) -> list[str]:
         """Return the parameters that are words: widths that samples have not been seen for."""
         return [name for name in self._family.widths if is_open(self._values[name])]

@@ -11,17 +11,21 @@ d: the first is what scikit-learn's ``gamma="scale"`` means for exp(-|x - y|²/s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kernreg.common.medians import weighted_median
 from kernreg.common.progress import advance, row_progress
-from kernreg.engine import Handle
+from kernreg.engine import ByRow, Handle
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.budget import chunks
+from kernreg.engine.dispatch import current_engine
 from kernreg.engine.matrix import matrix
 from kernreg.engine.program import Program
+from kernreg.engine.running.handles import is_streamed
 from kernreg.kernels.domains import Domain, positive
 
 _WORD = re.compile(r"(?:([^*]+)\*)?\s*(scale|median)")
@@ -117,30 +121,58 @@ def _identity(value):
 
 
 def _deviation(X: Any, weights: np.ndarray | None = None) -> float:
-    """Return the standard deviation of all entries, in double precision, without a second table.
-
-    Samples in a handle are read once, block by block: means and squares of blocks are put together.
-    """
+    """Return the standard deviation of all entries, in double precision, without a second table."""
     if not X.shape[0] or not X.shape[1]:
         return 0.0
-    if not isinstance(X, Handle):
-        stored = X.data if is_sparse(X) else X
-        largest = max(float(stored.max(initial=0.0)), -float(stored.min(initial=0.0)))
-        unit = 1.0 if 1e-100 < largest < 1e100 or not largest else largest  # squares beyond that leave the range
-        count, _, squares = _spread(X, weights, unit)
-        return unit * float(np.sqrt(squares / count))
+    if isinstance(X, Handle):
+        return _put_together(_streamed(X, weights) if is_streamed(X) else _looked_at_elsewhere(X, weights))
+    stored = X.data if is_sparse(X) else X
+    largest = max(float(stored.max(initial=0.0)), -float(stored.min(initial=0.0)))
+    unit = 1.0 if 1e-100 < largest < 1e100 or not largest else largest  # squares beyond that leave the range
+    count, _, squares = _spread(X, weights, unit)
+    return unit * float(np.sqrt(squares / count))
+
+
+def _put_together(parts: Iterable[Any]) -> float:
+    """Return the standard deviation of all entries from number, mean and squares of parts, in their order."""
     count = mean = squares = 0.0
+    for more, its_mean, its_squares in parts:
+        together, apart = count + more, its_mean - mean
+        if together > 0.0:
+            mean += apart * (more / together)
+            squares += its_squares + apart * apart * count * (more / together)
+        count = together
+    return float(np.sqrt(squares / count))
+
+
+def _streamed(X: Handle, weights: np.ndarray | None) -> Iterator[tuple[float, float, float]]:
+    """Yield number, mean and squares of blocks of a row source, read once."""
     with row_progress("width of the kernel", X.shape[0]):
         for rows in chunks(X):
-            more, its_mean, its_squares = _spread(X[rows], None if weights is None else weights[rows])
-            together = count + more
-            if together > 0.0:
-                apart = its_mean - mean
-                mean += apart * (more / together)
-                squares += its_squares + apart * apart * count * (more / together)
-            count = together
+            yield _spread(X[rows], None if weights is None else weights[rows])
             advance(rows.stop - rows.start)
-    return float(np.sqrt(squares / count))
+
+
+def _looked_at_elsewhere(X: Handle, weights: np.ndarray | None) -> Any:
+    """Return number, mean and squares of blocks of placed samples, looked at where they are."""
+    args = (None if weights is None else ByRow(weights),)
+    return current_engine().map_rows(SampleRows(), X, X[:1], _spread_of_block, args=args)
+
+
+class SampleRows:
+    """The samples themselves in the place of a kernel matrix, for engines to look at."""
+
+    def row_block(self, X: Any, Z: Any, rows: slice, square: bool) -> Any:
+        """Return the samples."""
+        return X
+
+    def row_operator(self, X: Any, Z: Any, rows: slice, square: bool) -> LinearOperator:
+        """Return products with the samples."""
+        return aslinearoperator(X)
+
+
+def _spread_of_block(rows: slice, block: Any, weights: np.ndarray | None) -> np.ndarray:
+    return np.array([_spread(block, weights)])
 
 
 def _spread(X: Any, weights: np.ndarray | None, unit: float = 1.0) -> tuple[float, float, float]:

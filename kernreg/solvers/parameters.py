@@ -13,6 +13,7 @@ from kernreg.errors import KernregError, ParameterError, SpecError
 from kernreg.factory import make_kernel
 from kernreg.kernels import Kernel
 from kernreg.solvers.atomicity import AtomicFit
+from kernreg.solvers.elsewhere import ROW_METHODS, row_method
 
 
 def as_number(value: Any) -> float:
@@ -39,6 +40,12 @@ class KernelParameters(AtomicFit, BaseEstimator):
 
     kernel: Any
     default_kernel: Any = "rbf"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in ROW_METHODS:  # they take collections of the configured engine, too
+            if name in vars(cls):
+                setattr(cls, name, row_method(vars(cls)[name]))
 
     def resolve_kernel(self, parameter: str = "kernel") -> Kernel:
         """Return the kernel to compute with: the one given as the parameter, else the default.

@@ -14,10 +14,11 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernreg.engine import is_row_source
+from kernreg.engine import Handle, is_row_source, whole
 from kernreg.engine.arrays import check_readable
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel
+from kernreg.solvers.elsewhere import brought_here, check_handle, reader_of
 from kernreg.solvers.streamed import check_source, in_memory, some_rows
 
 _LARGEST_WEIGHT = 1e140
@@ -46,9 +47,12 @@ def check_samples(
 ) -> Any:
     """Return one set of samples, checked in scikit-learn's way as far as the kernel's inputs allow it.
 
-    Of a row source comes a handle, where the samples are new ones or a fit can work with it (`streamed`); other fits
-    get the samples in memory.
+    Of a row source, and of a collection that the configured engine reads, comes a handle, where the samples are new
+    ones or a fit can work with it (`streamed`); other fits get the samples in memory.
     """
+    if isinstance(X, Handle) or reader_of(X) is not None:
+        handle = check_handle(estimator, X, kernel, reset=reset, name=name)
+        return handle if streamed or not reset else whole(handle)
     if is_row_source(X):
         if streamed or not reset:
             return check_source(estimator, X, kernel, reset=reset, name=name)
@@ -89,6 +93,9 @@ def check_table(estimator: Any, X: Any, *, reset: bool = True, **options: Any) -
 
 def check_second(target: Any, kernel: Kernel, *, reset: bool, name: str, streamed: bool = False) -> Any:
     """Return the other side of a pair, whose features may be other ones than those the estimator remembers."""
+    if isinstance(target, Handle) or reader_of(target) is not None:
+        handle = kernel.check_samples(target, name)
+        return handle if streamed or not reset else whole(handle)
     if is_row_source(target):
         if streamed or not reset:
             return kernel.check_samples(target, name)
@@ -149,6 +156,7 @@ def without_zero_weights(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, 
     """Return samples, targets (or None) and checked weights: samples of zero weight left out, unit weights as None."""
     if sample_weight is None:
         return X, y, None
+    sample_weight = brought_here(sample_weight, X, "sample_weight")
     weights = check_weights(sample_weight, X.shape[0] if y is None else len(y))
     if np.any(weights == 0):
         kept = np.flatnonzero(weights)

@@ -17,12 +17,13 @@ from sklearn.utils import get_tags
 
 from kernreg.common.display import Display
 from kernreg.common.progress import progress
-from kernreg.engine.dispatch import current_engine
+from kernreg.engine.dispatch import configured_engine, current_engine
 from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
 from kernreg.errors import AsymmetryError, GridEndWarning, KernregError, KernregWarning, ParameterError
 from kernreg.factory import make_kernel, make_solver
 from kernreg.solvers.advice import advise, collecting
 from kernreg.solvers.dual.gamma import check_gamma, end_of_grid
+from kernreg.solvers.elsewhere import reader_of
 from kernreg.solvers.inference.gaussian_process import evidence_path
 from kernreg.solvers.parameters import check_choice
 
@@ -30,6 +31,8 @@ _SIDE_BY_SIDE = 2500  # samples up to which combinations are tried side by side
 _MATRICES = 6  # of m × m, that the decomposition of one of them may need
 _MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # of the width, where no grid is given
 _WIDTHS = ("sigma", "rho")  # names of parameters that are widths
+
+_Outcome = tuple[list[dict[str, Any]], Exception | None]  # of a combination: rows of the table, why it failed
 
 
 @dataclass(frozen=True)
@@ -117,29 +120,11 @@ def tune(
     gamma = search.gamma
     with progress("tune", len(combinations)) as report:
 
-        def attempt(number: int) -> None:
-            combination, gammas = combinations[number]
-            try:
-                with sklearn.config_context(**settings), collecting() as heard:
-                    candidate, path = search.tried(combination, gammas, evident)
-            # Every γ at a pole, a kernel parameter out of its domain or of another kernel, an asymmetric kernel.
-            except (ParameterError, AsymmetryError) as error:
-                failures[number] = error
-                failed = {gamma: np.nan, "score": -np.inf, "error": str(error)}
-                failed |= {} if evident else {"squared_error": np.inf}
-                found[number] = [{**combination, **failed}]
-            else:
-                found[number] = [
-                    {**combination, gamma: float(path["gamma"][g])}
-                    | {name: float(values[g]) for name, values in path.items() if name != "gamma"}
-                    for g in range(len(path["gamma"]))
-                ]
-                for row in found[number]:  # what it says is about the γ that is best for this combination
-                    if heard and row[gamma] == candidate.gamma_:
-                        row["warning"] = heard[0]
+        def note(number: int, outcome: _Outcome) -> None:
+            found[number], failures[number] = outcome
             report(sum(map(bool, found)))
 
-        _run(attempt, len(combinations), search.last, y)
+        _run(search, combinations, settings, evident, note)
     rows = [row for rows in found for row in rows]
     usable = [row for row in rows if "error" not in row]
     if not usable:
@@ -179,6 +164,17 @@ class _Search:
                     KernregWarning,
                     stacklevel=3,
                 )
+
+    @property
+    def size(self) -> int:
+        """How many samples there are; 0 without y, of which fit says that it is missing."""
+        elsewhere = reader_of(self._X, self._y) is not None
+        return _SIDE_BY_SIDE + 1 if elsewhere else 0 if self._y is None else len(self._y)
+
+    @property
+    def travels(self) -> bool:
+        """Whether another process can fit the last step: not where steps before it are prepared here."""
+        return not self._prepared
 
     def default_grid(self) -> dict[str, Any]:
         """Return multiples of the widths of the kernel, and γ by leave-one-out."""
@@ -339,21 +335,53 @@ def _size(value: Any) -> tuple[str, float] | None:
     return None if match is None else (match[2], float(match[1] or 1.0))
 
 
-def _run(attempt: Callable[[int], None], count: int, solver: Any, y: Any) -> None:
+def _tried(item: tuple[dict[str, Any], Any], search: _Search, settings: dict[str, Any], evident: bool) -> _Outcome:
+    """Return the rows of the table for one combination, here or on another machine, and why it failed if it did."""
+    (combination, gammas), gamma = item, search.gamma
+    try:
+        with sklearn.config_context(**settings), collecting() as heard:
+            candidate, path = search.tried(combination, gammas, evident)
+    # Every γ at a pole, a kernel parameter out of its domain or of another kernel, an asymmetric kernel.
+    except (ParameterError, AsymmetryError) as error:
+        failed = {gamma: np.nan, "score": -np.inf, "error": str(error)}
+        failed |= {} if evident else {"squared_error": np.inf}
+        return [{**combination, **failed}], error
+    rows = [
+        {**combination, gamma: float(path["gamma"][g])}
+        | {name: float(values[g]) for name, values in path.items() if name != "gamma"}
+        for g in range(len(path["gamma"]))
+    ]
+    for row in rows:  # what it says is about the γ that is best for this combination
+        if heard and row[gamma] == candidate.gamma_:
+            row["warning"] = heard[0]
+    return rows, None
+
+
+def _run(
+    search: _Search,
+    combinations: list[Any],
+    settings: dict[str, Any],
+    evident: bool,
+    note: Callable[[int, _Outcome], None],
+) -> None:
     """Try the combinations: side by side while several matrices fit in memory, which small decompositions like better.
 
-    The decomposition of one small matrix keeps no more than one core busy; two of them keep two.
+    The decomposition of one small matrix keeps no more than one core busy; two of them keep two. An engine elsewhere
+    takes whole combinations.
     """
-    m = 0 if y is None else len(y)  # without y, fit says what is missing
-    together = min(thread_count(), count)
-    fits = current_engine().fits(_MATRICES * together * 8 * m * m)
-    if together > 1 and m <= _SIDE_BY_SIDE and fits and solver.strategy in ("auto", "exact"):
+    m, count = search.size, len(combinations)
+    small = m <= _SIDE_BY_SIDE and search.last.strategy in ("auto", "exact")
+    together, engine = min(thread_count(), count), configured_engine()
+    if engine is not None and small and search.travels:
+        for number, outcome in engine.each(_tried, combinations, args=(search, settings, evident)):
+            note(number, outcome)
+    elif together > 1 and small and current_engine().fits(_MATRICES * together * 8 * m * m):
         np.linalg.eigh(np.eye(2))  # BLAS is loaded before its threads are counted
         with single_threaded_blas():
-            run_tasks(attempt, count)
+            run_tasks(lambda number: note(number, _tried(combinations[number], search, settings, evident)), count)
     else:
-        for number in range(count):
-            attempt(number)
+        for number, combination in enumerate(combinations):
+            note(number, _tried(combination, search, settings, evident))
 
 
 def _require_evidence(solver: Any) -> None:

@@ -11,6 +11,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import check_out, result_dtype
 from kernreg.engine.budget import check_fits
+from kernreg.engine.products import mirrored_columns
+from kernreg.engine.running.half_rows import HalfRows
 from kernreg.engine.running.handles import ByRow
 from kernreg.engine.running.row_blocks import streamed_rows
 
@@ -87,6 +89,8 @@ def blocks(engine: Engine, kernel: Any, X: Any, Z: Any, block_rows: int | None) 
 class EngineOperator(LinearOperator):
     """Products with K(X, Z) by an engine: samples are placed once, right-hand sides travel with each product.
 
+    Of a symmetric kernel every value of K(X) is evaluated once, where right-hand sides have few columns.
+
     Attributes
     ----------
     form : str
@@ -100,6 +104,7 @@ class EngineOperator(LinearOperator):
         self._X = engine.place(X)
         self._Z = None if Z is None else engine.place(Z)
         other = self._X if self._Z is None else self._Z
+        self._half = HalfRows.of(kernel, self._X.chunks) if Z is None else None
         # The stubs of scipy do not know the constructor that subclasses call.
         super().__init__(dtype=result_dtype(self._X, other), shape=(len(self._X), len(other)))  # type: ignore[call-arg]
 
@@ -111,7 +116,9 @@ class EngineOperator(LinearOperator):
             return self._product(V.real, adjoint) + 1j * self._product(V.imag, adjoint)
         columns = V.reshape(len(V), -1)
         K = self._kernel, self._X, self._Z
-        if adjoint:
+        if self._half is not None and columns.shape[1] <= mirrored_columns(self.shape[0]):
+            found = self._engine.map_rows(self._half, self._X, None, times, "add", args=(columns,))
+        elif adjoint and self._half is None:
             found = self._engine.map_rows(*K, transposed_times, "add", args=(ByRow(columns),))
         else:
             found = self._engine.map_rows(*K, times, args=(columns,))

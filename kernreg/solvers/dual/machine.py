@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import LinAlgWarning
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 
+from kernreg.engine import whole
 from kernreg.errors import DataError, GridEndWarning, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.linalg import SolveReport
@@ -132,7 +133,7 @@ class DualMachine(KernelParameters):
         report = solution.report
         fit = {
             "kernel_": data.kernel,
-            "X_fit_": data.X if landmarks is None else take(data.X, landmarks),
+            "X_fit_": _held(data.X) if landmarks is None else take(data.X, landmarks),
             "gamma_": choice.gamma,
             "_coefficients": coefficients,
             "_intercepts": intercepts,
@@ -613,6 +614,11 @@ class DualRegressor(RegressorMixin, DualMachine):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def _held(X: Any) -> Any:
+    """Return samples of which a model keeps all, here."""
+    return tuple(map(whole, X)) if isinstance(X, tuple) else whole(X)
 
 
 def _why_unavailable(choice: Choice) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,14 @@ from sklearn.utils.validation import validate_data
 from kernreg.common.medians import weighted_median
 from kernreg.common.progress import row_progress
 from kernreg.config import memory_budget
-from kernreg.engine import is_row_source
+from kernreg.engine import Handle, is_row_source, whole
 from kernreg.engine.arrays import check_readable
 from kernreg.engine.running.handles import is_streamed
 from kernreg.engine.sources.views import as_row_source
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import Kernel
+from kernreg.kernels.function import FunctionKernel
+from kernreg.solvers.elsewhere import brought_here, reader_of
 from kernreg.solvers.finiteness import not_finite_error
 from kernreg.solvers.samples import check_pair, check_samples, check_weights, input_kind, take, without_zero_weights
 from kernreg.solvers.streamed import in_memory, reading_note
@@ -114,10 +117,18 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
             "asymmetric kernels: use 'ask-ls' or 'ask-lsr'"
         )
     is_pair = is_pair and pairs
+    check: Callable[..., Any] = partial(
+        check_pair if is_pair else check_samples, machine, kernel=kernel, reset=True, streamed=True
+    )
+    placed = reader_of(*(X if is_pair else (X,))) is not None
+    if placed:
+        X = check(X=X)
+    first = X[0] if is_pair else X
+    y, sample_weight = brought_here(y, first, "y"), brought_here(sample_weight, first, "sample_weight")
     several = regression or is_table(y)
-    X, note = _from_sources(machine, kernel, X)
+    X, note = (X, "") if placed else _from_sources(machine, kernel, X)
     on_disk = any(is_row_source(side) for side in (X if is_pair else (X,)))
-    if not is_pair and input_kind(kernel) == "table" and not on_disk:
+    if not is_pair and input_kind(kernel) == "table" and not on_disk and not isinstance(X, Handle):
         check_readable(X, "X")
         X, y = validate_data(
             machine,
@@ -132,8 +143,7 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
     elif y is None:
         raise DataError(f"{type(machine).__name__} requires y to be passed, but the target y is None")
     else:
-        check = check_pair if is_pair else check_samples
-        X = check(machine, X, kernel, reset=True, streamed=True)
+        X = X if placed else check(X=X)
         if several:
             y = check_array(
                 y, accept_sparse="csr", ensure_2d=False, dtype=np.float64 if regression else None, input_name="y"
@@ -151,6 +161,8 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
         frequencies = frequencies[weights > 0.0]
     X, y, weights = without_zero_weights(X, y, weights)
     targets = X[1] if is_pair else X
+    if kernel.takes_reference and not isinstance(kernel, FunctionKernel):
+        targets = whole(targets)  # what a combination learns from samples, it learns from all of them here
     bound = kernel.resolve_widths(targets, frequencies).bind(targets)
     return TrainingSet(X, y, weights, frequencies, bound, note)
 

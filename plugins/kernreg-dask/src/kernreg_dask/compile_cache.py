@@ -1,0 +1,83 @@
+"""A compile cache for each process of workers, which no other process writes to while that one lives.
+
+It is a folder beside those of other workers on the machine, ``workers/<machine>/<number>`` in the cache of the user.
+The first free one is taken, so that the next cluster finds what this one has compiled. It starts with what the user's
+own cache has.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+import kernreg
+
+_MOST = 1024  # processes of workers on one machine
+
+_lock = threading.Lock()
+_held: IO[bytes] | None = None  # what locks the folder, as long as this process lives
+_taken: Path | None = None
+
+
+def take_own_cache(client: tuple[str, int]) -> Path | None:
+    """Keep what this process compiles in a folder of its own, from now on.
+
+    Parameters
+    ----------
+    client : tuple of str and int
+        The machine and process of the client, whose settings are its own: workers in it share its cache.
+
+    Returns
+    -------
+    Path or None
+        The folder; None where this process shares the client's, or can write nowhere.
+    """
+    global _held, _taken
+    with _lock:
+        if _held is not None or client == (socket.gethostname(), os.getpid()):
+            return _taken
+        base = kernreg.get_config().cache_directory()
+        for number in range(_MOST):
+            folder = base / "workers" / socket.gethostname() / str(number)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                held = (folder / "lock").open("ab")
+            except OSError:  # nothing can be kept: code is compiled in memory, and stays there
+                return None
+            if _locked(held):
+                _held, _taken = held, folder
+                _fill(folder / "compiled", base / "compiled")
+                kernreg.set_config(cache_dir=folder)
+                return folder
+            held.close()
+        return None
+
+
+def _locked(file: IO[bytes]) -> bool:
+    """Lock a file until it is closed; return False where another process has."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]  # of Windows
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _fill(ours: Path, theirs: Path) -> None:
+    """Take over what is compiled already, function by function; what cannot be copied is compiled again."""
+    for function in theirs.glob("*/*"):
+        target = ours / function.relative_to(theirs)
+        if function.is_dir() and not target.exists():
+            with suppress(OSError, shutil.Error):
+                shutil.copytree(function, target)
