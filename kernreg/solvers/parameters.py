@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Sequence
 from numbers import Real
@@ -44,8 +45,11 @@ class KernelParameters(AtomicFit, BaseEstimator):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name in ROW_METHODS:  # they take collections of the configured engine, too
-            if name in vars(cls):
-                setattr(cls, name, row_method(vars(cls)[name]))
+            member = vars(cls).get(name)
+            if inspect.isfunction(member):
+                setattr(cls, name, row_method(member))
+            elif inspect.isfunction(getattr(member, "fn", None)):  # scikit-learn's available_if
+                member.fn = row_method(member.fn)
 
     def resolve_kernel(self, parameter: str = "kernel") -> Kernel:
         """Return the kernel to compute with: the one given as the parameter, else the default.

@@ -161,8 +161,8 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
         frequencies = frequencies[weights > 0.0]
     X, y, weights = without_zero_weights(X, y, weights)
     targets = X[1] if is_pair else X
-    if kernel.takes_reference and not isinstance(kernel, FunctionKernel):
-        targets = whole(targets)  # what a combination learns from samples, it learns from all of them here
+    if kernel.takes_reference and not isinstance(kernel, FunctionKernel) and not is_streamed(targets):
+        targets = whole(targets)  # what a combination learns from samples elsewhere, it learns from all of them here
     bound = kernel.resolve_widths(targets, frequencies).bind(targets)
     return TrainingSet(X, y, weights, frequencies, bound, note)
 

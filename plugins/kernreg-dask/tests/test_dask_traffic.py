@@ -91,7 +91,7 @@ def test_the_same_bits_on_one_two_and_four_workers():
     found = []
     with (
         LocalCluster(
-            n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+            n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
         kr.make_engine("dask", address=cluster.scheduler_address) as engine,
