@@ -14,7 +14,12 @@ import kernreg as kr
 def cluster():
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what it says of workers that tests end
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None, silence_logs=50
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        silence_logs=50,
     ) as made:
         yield made
 

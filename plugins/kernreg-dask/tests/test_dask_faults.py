@@ -57,7 +57,7 @@ def killer(monkeypatch):
 def test_a_killed_worker_changes_nothing_with_a_nanny(killer):
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
         kr.make_engine("dask", address=cluster.scheduler_address) as engine,
@@ -75,7 +75,7 @@ def test_a_killed_worker_changes_nothing_with_a_nanny(killer):
 @pytest.fixture
 def without_nannies():
     """Two workers that nobody starts again."""
-    with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None, silence_logs=50) as cluster:
+    with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50) as cluster:
         command = [sys.executable, "-m", "dask", "worker", cluster.scheduler_address, "--no-nanny", "--no-dashboard"]
         workers = [subprocess.Popen([*command, "--nthreads", "1"], stderr=subprocess.DEVNULL) for _ in range(2)]
         try:

@@ -60,7 +60,7 @@ class ClusterSettings:
             memory_limit=self._started["memory_limit"] or "auto",
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
         )
         client = _client(cluster, self.timeout)
         return client, [client, cluster]
