@@ -45,7 +45,7 @@ class KernelParameters(AtomicFit, BaseEstimator):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name in ROW_METHODS:  # they take collections of the configured engine, too
-            member = vars(cls).get(name)
+            member: Any = vars(cls).get(name)
             if inspect.isfunction(member):
                 setattr(cls, name, row_method(member))
             elif inspect.isfunction(getattr(member, "fn", None)):  # scikit-learn's available_if

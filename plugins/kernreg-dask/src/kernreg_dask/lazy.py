@@ -27,7 +27,8 @@ def lazy_rows(client: Client | None, estimator: Any, method: str, samples: Any) 
     """Return what a method says of each row: a dask array, or a dict or list of them as the method returns it."""
     key, parcel = _sent(client, (estimator, method))
     example = _example(estimator, method, samples)
-    blocks = [_of_block(key, parcel, block, _empty(example)) for block in blocks_of(samples)]
+    of_block, empty = dask.delayed(_of_block, pure=False), _empty(example)
+    blocks = [of_block(key, parcel, block, empty) for block in blocks_of(samples)]
     lengths = _lengths(samples)
     if isinstance(example, dict):
         return {name: _array([block[name] for block in blocks], values, lengths) for name, values in example.items()}
@@ -63,7 +64,8 @@ def gram(kernel: Any, X: Any, Z: Any = None) -> da.Array:
         example = bound(second[:1], second[:1]) if second.shape[0] else np.empty((1, 0))
     example = np.empty((1, second.shape[0]), example.dtype)
     key, parcel = _sent(_current(), (bound, second))
-    blocks = [_kernel_rows(key, parcel, block) for block in blocks_of(X)]
+    rows_of = dask.delayed(_kernel_rows, pure=False)
+    blocks = [rows_of(key, parcel, block) for block in blocks_of(X)]
     return _array(blocks, example, _lengths(X))
 
 
@@ -135,7 +137,6 @@ def _array(blocks: list[Any], example: Any, lengths: tuple[float, ...]) -> da.Ar
     return da.concatenate(made, axis=0, allow_unknown_chunksizes=True)
 
 
-@dask.delayed(pure=False)
 def _of_block(key: str, parcel: Parcel, block: Any, empty: Any) -> Any:
     if block.shape[0] == 0:
         return empty
@@ -144,7 +145,6 @@ def _of_block(key: str, parcel: Parcel, block: Any, empty: Any) -> Any:
         return getattr(estimator, method)(block)
 
 
-@dask.delayed(pure=False)
 def _kernel_rows(key: str, parcel: Parcel, block: Any) -> Any:
     kernel, second = content_of(key, parcel)
     rows = block.to_numpy() if hasattr(block, "to_numpy") else block
