@@ -56,10 +56,15 @@ class Table:
     scale: bool | None = None
     story: list[str] = field(default_factory=list)
 
-    def read(self, path: Path, target: str | None) -> tuple[Any, np.ndarray, list[str] | None]:
-        """Return features, targets and names of the features; formats that hold targets need none named."""
+    def read(
+        self, path: Path, target: str | None, *, streamed: bool = False
+    ) -> tuple[Any, np.ndarray, list[str] | None]:
+        """Return features, targets and names of the features; formats that hold targets need none named.
+
+        With `streamed` the features may be a row source.
+        """
         columns = self._columns(path, target)
-        samples = open_or_read(path, target=target, columns=columns, text="auto")
+        samples = open_or_read(path, target=target, columns=columns, streamed=streamed, text="auto")
         if samples.y is None:
             known = "" if samples.names is None else f": {', '.join(samples.names)}"
             raise DataError(f"which column of {path} is to be predicted? Name it with --target{known}")
@@ -178,10 +183,13 @@ def read_for(model: Any, path: Path) -> Any:
     return X
 
 
-def open_or_read(path: Path, target: str | None = None, columns: list[str] | None = None, **more: Any) -> Any:
+def open_or_read(
+    path: Path, target: str | None = None, columns: list[str] | None = None, *, streamed: bool = True, **more: Any
+) -> Any:
     """Return the samples in a file, as `kernreg.io.Samples`; X is a row source where they are too large to be held.
 
-    That is more than an eighth of the memory budget, in a format that can be read some rows at a time.
+    That is more than an eighth of the memory budget, in a format that can be read some rows at a time. Without
+    `streamed` they are read all the same, or refused where they are more than half of it.
     """
     from kernreg.config import memory_budget
     from kernreg.io import FORMATS, Samples, open_samples, read_samples
@@ -195,7 +203,8 @@ def open_or_read(path: Path, target: str | None = None, columns: list[str] | Non
         return read_samples(path, target=target, columns=columns, **more)
     source = open_samples(path, target, columns)
     names = None if source.names is None else list(source.names)
-    return Samples(source.loaded() if source.nbytes <= share else source, source.targets, names)
+    X = source if streamed and source.nbytes > share else source.loaded("this command needs all samples at once")
+    return Samples(X, source.targets, names)
 
 
 def _is_dense(X: Any) -> bool:

@@ -50,7 +50,7 @@ def command(
     """
     check_output(output, [data], force)
     given = None if solver is None else make_predictor(solver, kernel)
-    X, y, names = table.read(data, target)
+    X, y, names = table.read(data, target, streamed=True)
     estimator = given or make_predictor(default_solver(y), kernel)
     check_task(estimator, y)
     with without_name_warnings():

@@ -51,8 +51,8 @@ class TrainingSet:
 
     @property
     def streamed(self) -> bool:
-        """Whether the samples are read block by block, and never all of them."""
-        return any(is_streamed(side) for side in (self.X if isinstance(self.X, tuple) else (self.X,)))
+        """Whether the samples are read block by block, or lie elsewhere, and never all of them are here."""
+        return any(isinstance(side, Handle) for side in (self.X if isinstance(self.X, tuple) else (self.X,)))
 
     def matrix(self) -> np.ndarray:
         """Return the kernel matrix of the samples, checked."""
@@ -84,7 +84,7 @@ class TrainingSet:
 
     def _largest_values(self, some: Any, target: Any) -> np.ndarray:
         """Return the largest magnitude in the rows of some samples, in blocks of rows or, of a source, of columns."""
-        if not is_streamed(target):
+        if not isinstance(target, Handle):
             blocks = (block for _, block in self.kernel.blocks(some, target))
             return np.concatenate([np.abs(block).max(axis=1, initial=0.0) for block in blocks]).astype(np.float64)
         with row_progress("size of kernel values", target.shape[0]):
@@ -174,7 +174,7 @@ def _from_sources(machine: Any, kernel: Kernel, X: Any) -> tuple[Any, str]:
     and kernels with a reference set, keep all samples in the model, and need them in memory.
     """
     sides = X if isinstance(X, tuple) else (X,)
-    sources = [as_row_source(side) for side in sides if is_row_source(side)]
+    sources = [as_row_source(side) for side in sides if is_row_source(side) and not isinstance(side, Handle)]
     if not sources:
         return X, ""
     by_blocks = not kernel.keeps_reference
