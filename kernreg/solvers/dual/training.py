@@ -51,8 +51,8 @@ class TrainingSet:
 
     @property
     def streamed(self) -> bool:
-        """Whether the samples are read block by block, or lie elsewhere, and never all of them are here."""
-        return any(isinstance(side, Handle) for side in (self.X if isinstance(self.X, tuple) else (self.X,)))
+        """Whether the samples are read block by block, and never all of them are here."""
+        return any(is_streamed(side) for side in (self.X if isinstance(self.X, tuple) else (self.X,)))
 
     def matrix(self) -> np.ndarray:
         """Return the kernel matrix of the samples, checked."""
