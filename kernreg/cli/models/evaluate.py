@@ -60,6 +60,7 @@ def command(
     estimators = [make_predictor(solver, kernel) for solver, kernel in pairs]
     for estimator in estimators:
         check_task(estimator, y)
+    require_enough(y, cv, classes=task == "classification")
     rows, cleaning = [], {}
     with progress("evaluate", len(pairs)) as report:
         for number, ((solver, kernel), estimator) in enumerate(zip(pairs, estimators, strict=True)):
@@ -84,16 +85,20 @@ def command(
         raise SystemExit(1)
 
 
+def require_enough(y: np.ndarray, cv: int, *, classes: bool) -> None:
+    """Raise DataError where the samples are fewer than the folds."""
+    most = int(np.unique(y, return_counts=True)[1].max(initial=0)) if classes else len(y)
+    if most < cv:
+        what = "the largest class has" if classes else "there are"
+        raise DataError(f"{what} {most} samples, which cannot be dealt into {cv} folds; take fewer folds")
+
+
 def cross_validated(estimator: Any, X: Any, y: np.ndarray, cv: int, repeats: int, seed: int) -> dict[str, float]:
     """Return mean and standard deviation of the measures over the folds."""
     from sklearn.base import is_classifier
     from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, cross_validate
 
     classes = is_classifier(estimator)
-    smallest = int(np.unique(y, return_counts=True)[1].max(initial=0)) if classes else len(y)
-    if smallest < cv:
-        what = "the largest class has" if classes else "there are"
-        raise DataError(f"{what} {smallest} samples, which cannot be dealt into {cv} folds; take fewer folds")
     folds = (RepeatedStratifiedKFold if classes else RepeatedKFold)(n_splits=cv, n_repeats=repeats, random_state=seed)
     scorers = {"r2": "r2", "rmse": "neg_root_mean_squared_error"}
     if classes:
