@@ -99,6 +99,7 @@ def cross_validated(estimator: Any, X: Any, y: np.ndarray, cv: int, repeats: int
     from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, cross_validate
 
     classes = is_classifier(estimator)
+    require_enough(y, cv, classes=classes)
     folds = (RepeatedStratifiedKFold if classes else RepeatedKFold)(n_splits=cv, n_repeats=repeats, random_state=seed)
     scorers = {"r2": "r2", "rmse": "neg_root_mean_squared_error"}
     if classes:
