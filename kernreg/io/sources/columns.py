@@ -16,7 +16,7 @@ from kernreg.engine.sources.units import UnitRows
 from kernreg.errors import DataError, MissingExtra
 
 _BYTES = 1 << 24  # of a piece
-_BUFFER = 1 << 20  # bytes of a column that are read ahead
+_BUFFER = 1 << 16  # bytes of a column that are read ahead
 _EXACT_INTEGER = 2**53
 
 
@@ -133,7 +133,8 @@ def column_names(path: Path) -> list[str]:
 
 class _ParquetFile:
     def __init__(self, pyarrow: Any, path: Path):
-        self._file = pyarrow.parquet.ParquetFile(path, buffer_size=_BUFFER)
+        # Without buffering ahead, which holds all columns of a row group, compressed.
+        self._file = pyarrow.parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
         self.schema_arrow = self._file.schema_arrow
 
     def groups(self) -> list[tuple[int, int, bool]]:
