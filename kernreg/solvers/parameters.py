@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import FunctionType
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -27,8 +28,9 @@ class KernelParameters(BaseEstimator):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name in ROW_METHODS:  # they take collections of the configured engine, too
-            if name in vars(cls):
-                setattr(cls, name, row_method(vars(cls)[name]))
+            method = vars(cls).get(name)
+            if isinstance(method, FunctionType):  # chains hand them to their steps, which do
+                setattr(cls, name, row_method(method))
 
     def resolve_kernel(self, parameter: str = "kernel") -> Kernel:
         """Return the kernel to compute with: the one given as the parameter, else the default.
