@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Sequence
 from numbers import Real
+from types import FunctionType
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -45,11 +45,9 @@ class KernelParameters(AtomicFit, BaseEstimator):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name in ROW_METHODS:  # they take collections of the configured engine, too
-            member: Any = vars(cls).get(name)
-            if inspect.isfunction(member):
-                setattr(cls, name, row_method(member))
-            elif inspect.isfunction(getattr(member, "fn", None)):  # scikit-learn's available_if
-                member.fn = row_method(member.fn)
+            method = vars(cls).get(name)
+            if isinstance(method, FunctionType):  # chains hand them to their steps, which do
+                setattr(cls, name, row_method(method))
 
     def resolve_kernel(self, parameter: str = "kernel") -> Kernel:
         """Return the kernel to compute with: the one given as the parameter, else the default.
