@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import dask.array as da
 import kernreg_dask.engine
@@ -104,13 +105,23 @@ def test_an_interrupt_cancels_what_is_under_way(engine):
     kernel = kr.make_kernel("rbf(sigma=2.0)")
     before = engine.map_rows(kernel, X, X[:5], slow, args=(0.0,))
     timer = threading.Timer(0.5, signal.raise_signal, (signal.SIGINT,))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        engine.map_rows(kernel, X, X[:5], slow, args=(2.0,))
-    left = engine.client.run_on_scheduler(
-        lambda dask_scheduler: [str(key) for key in dask_scheduler.tasks if "slow" in str(key)]
-    )
-    assert left == []
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background ignores it
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            engine.map_rows(kernel, X, X[:5], slow, args=(2.0,))
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+    def left():
+        return engine.client.run_on_scheduler(
+            lambda dask_scheduler: [str(key) for key in dask_scheduler.tasks if "slow" in str(key)]
+        )
+
+    until = time.monotonic() + 60.0
+    while left() and time.monotonic() < until:  # the scheduler hears of it, and tells the workers
+        time.sleep(0.1)
+    assert left() == []
     assert np.array_equal(engine.map_rows(kernel, X, X[:5], slow, args=(0.0,)), before)
 
 
