@@ -111,7 +111,7 @@ def parameters_of_the_fit(case: SolverCase) -> None:
 
 
 def _same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> bool:
-    """Whether two fits to the same samples gave these results: up to the last bits, which depend on where arrays lie."""
+    """Whether two fits to the same samples gave these results, up to the last bits."""
     if found.keys() != expected.keys():
         return False
     pairs = [(np.asarray(found[name]), np.asarray(expected[name])) for name in found]
