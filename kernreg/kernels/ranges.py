@@ -51,7 +51,8 @@ def _beyond(values: np.ndarray, low: float, high: float) -> float:
     if values.dtype != np.float64 or not values.size:
         return 0.0
     with np.errstate(over="ignore", under="ignore"):
-        squares = float(np.vdot(values, values))
+        # Not by BLAS, whose threads would still be spinning when the threads that evaluate the kernel begin.
+        squares = float(np.einsum("i,i" if values.ndim == 1 else "ij,ij", values, values))
     if PRODUCTS[0] ** 2 * values.size < squares < PRODUCTS[1] ** 2:  # one pass, for all but a few data sets
         return 0.0
     largest = max(float(values.max()), -float(values.min()))

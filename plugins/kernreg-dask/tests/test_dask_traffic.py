@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import weakref
 
 import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster, wait
 
 import kernreg as kr
+from kernreg.engine import UnitRows
 
 rng = np.random.default_rng(4)
 X = rng.normal(size=(6000, 5))
@@ -57,6 +59,38 @@ def test_nothing_large_goes_through_the_scheduler(engine):
         found = client.run_on_scheduler(seen)
     assert found["data"] == 0
     assert found["graphs"] < 8000 * found["tasks"]
+
+
+class Counted(UnitRows):
+    """Rows made when they are read; knows how many bytes of them were alive together."""
+
+    def __init__(self, n, width):
+        super().__init__([*range(0, n, 4096), n])
+        self.shape, self.dtype, self.label = (n, width), np.dtype(float), "counted"
+        self.alive = self.most = 0
+
+    def read_unit(self, number):
+        return np.full((self._starts[number + 1] - self._starts[number], self.shape[1]), float(number))
+
+    def __getitem__(self, rows):
+        found = super().__getitem__(rows)
+        if isinstance(rows, slice) and len(found):
+            self.alive += found.nbytes
+            self.most = max(self.most, self.alive)
+            weakref.finalize(found, self.forget, found.nbytes)
+        return found
+
+    def forget(self, size):
+        self.alive -= size
+
+
+def test_a_source_on_disk_is_read_as_it_is_sent(engine, monkeypatch):
+    monkeypatch.setattr("kernreg_dask.samples._SENT_AT_ONCE", 1 << 20)
+    source = Counted(40_000, 16)  # 5 MB in all
+    handle = engine.place(source)
+    assert len(handle.chunks) > 1
+    assert handle[39_999:].tolist() == source[39_999:].tolist()
+    assert source.most < 3 << 20
 
 
 def test_chunks_of_a_collection_stay_where_they_are(engine):

@@ -27,7 +27,7 @@ from kernreg_dask.clients import ClusterSettings
 from kernreg_dask.collections import collected, is_collection, placed_collection
 from kernreg_dask.items import each_item
 from kernreg_dask.lazy import lazy_rows
-from kernreg_dask.samples import DaskSamples, HeldSource
+from kernreg_dask.samples import LARGEST_CHUNK, DaskSamples, HeldSource
 from kernreg_dask.submission import Call, submit
 from kernreg_dask.waiting import LostData, address_of, results_of, until_done, workers_of
 
@@ -108,9 +108,8 @@ class DaskEngine(Engine):
                 if is_collection(samples):
                     return placed_collection(client, samples, check, self._patience)
                 held = HeldSamples(samples, check)
-                chunks = getattr(samples, "row_chunks", None) or aligned_chunks(
-                    held.shape[0], max(_PIECES, 4 * sum(workers.values()))
-                )
+                pieces = max(_PIECES, 4 * sum(workers.values()), -(-held.nbytes // LARGEST_CHUNK))
+                chunks = getattr(samples, "row_chunks", None) or aligned_chunks(held.shape[0], pieces)
                 chunks = tuple(stop - start for start, stop in borders(chunks))
                 source = HeldSource(held, chunks)
                 futures = source.send(client, range(len(chunks)), workers)

@@ -17,6 +17,8 @@ from kernreg.engine import Handle, borders
 from kernreg_dask.waiting import LostData, noticing_losses, results_of
 from kernreg_dask.worker import assemble
 
+LARGEST_CHUNK = 64 << 20  # bytes of samples that are cut here
+_SENT_AT_ONCE = 4 * LARGEST_CHUNK  # bytes: more of them need not be in the memory of this process together
 _REACHABLE = 5.0  # seconds in which a worker that is there answers
 
 
@@ -85,15 +87,23 @@ class HeldSource(Source):
         self._samples, self._borders, self._chunks = samples, list(borders(chunks)), chunks
 
     def send(self, client: Client, numbers: Sequence[int], workers: Mapping[str, int]) -> list[Future]:
-        """Scatter chunks over the workers, neighbours together."""
+        """Scatter chunks over the workers, neighbours together; those of a source on disk are read as they are sent."""
         where = shares([max(1, self._borders[number][1] - self._borders[number][0]) for number in numbers], workers)
-        keys = [new_key("samples") for _ in numbers]
+        row = max(1, self._samples.nbytes // max(1, self._samples.shape[0]))
+        sent: list[Future] = []
         groups: dict[str, dict[str, Any]] = {}
-        for number, key, address in zip(numbers, keys, where, strict=True):
+        keys: list[str] = []
+        waiting = 0
+        for number, address in zip(numbers, where, strict=True):
             start, stop = self._borders[number]
-            groups.setdefault(address, {})[key] = self._samples[start:stop]
-        futures = scatter(client, groups)
-        return [futures[key] for key in keys]
+            size = row * (stop - start)
+            if waiting and waiting + size > _SENT_AT_ONCE:
+                sent += _in_order(scatter(client, groups), keys)
+                groups, keys, waiting = {}, [], 0
+            keys.append(new_key("samples"))
+            groups.setdefault(address, {})[keys[-1]] = self._samples[start:stop]
+            waiting += size
+        return sent + _in_order(scatter(client, groups), keys)
 
     def rows(self, rows: Any) -> Any:
         """Return some rows."""
@@ -197,6 +207,10 @@ class DaskSamples(Handle):
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
         return together[back]
+
+
+def _in_order(futures: Mapping[str, Future], keys: Sequence[str]) -> list[Future]:
+    return [futures[key] for key in keys]
 
 
 def _taken(samples: Any, rows: Any) -> Any:
