@@ -10,6 +10,9 @@ matrix_free.py    systems without it: Krylov iterations, landmarks
 gamma.py          γ: what may be given, and the best of several by exact leave-one-out
 solution.py       what a system answers
 calibration.py    from decision values of samples left out to probabilities
-machine.py        what is kept of a fit, leave-one-out values, predictions
+machine.py        what is kept of a fit, leave-one-out values, decision values
+classifier.py       classes and probabilities
+regressor.py        real outputs and intervals
+says_of_itself.py   explanations, influence, learning curves
 documentation.py  what all docstrings say alike
 """

@@ -29,11 +29,13 @@ from kernreg.engine.dispatch import placed_once
 from kernreg.errors import ParameterError
 from kernreg.linalg import SolveReport, SymmetricSpectrum, solve_symmetric
 from kernreg.linalg.exact.symmetric_solve import left_out_by_inverse
+from kernreg.solvers.dual.classifier import DualClassifier
 from kernreg.solvers.dual.documentation import documented
 from kernreg.solvers.dual.exact import CentredSystem, ExactSystem, Path
 from kernreg.solvers.dual.gamma import Choice, choose_gamma, leave_one_out_score
-from kernreg.solvers.dual.machine import DualClassifier, DualMachine, DualRegressor
+from kernreg.solvers.dual.machine import DualMachine
 from kernreg.solvers.dual.matrix_free import IterativeSystem, LandmarkSystem
+from kernreg.solvers.dual.regressor import DualRegressor
 from kernreg.solvers.dual.solution import DualSolution
 from kernreg.solvers.dual.strategy import Settings, pick, why
 from kernreg.solvers.dual.targets import ClassTargets, LabelTargets
