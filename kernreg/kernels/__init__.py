@@ -3,7 +3,8 @@
     samples.py      checked sample sets: when two are the same, and what combinations hold
     domains.py      what values a parameter may take
     operators.py    products with kernel matrices that the engine does not multiply by itself
-    base.py         Kernel: parameters, identity, evaluation, arithmetic
+    value.py        a kernel as a value: parameters, identity, representation, files, arithmetic
+    base.py         Kernel: such a value, evaluated
     family.py       KernelFamily: a kernel without its parameters
     function.py     kernels made of one function; bound row-normalised kernels
     decorator.py    `kernel`, the decorator that makes a family of a function

@@ -24,10 +24,11 @@ from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.row_normalisation import row_normalizers
 from kernreg.engine.tiles.statistics import TERMS
 from kernreg.errors import ParameterError
-from kernreg.kernels.base import Kernel, both_placed, only_column, refuse_foreign_estimator
+from kernreg.kernels.base import Kernel, both_placed, only_column
 from kernreg.kernels.domains import check_learnt, value_key
 from kernreg.kernels.ranges import warn_beyond
 from kernreg.kernels.samples import same_samples
+from kernreg.kernels.value import refuse_foreign_estimator
 from kernreg.kernels.widths import is_open, resolved
 
 

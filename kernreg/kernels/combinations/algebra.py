@@ -16,7 +16,7 @@ from kernreg.engine import whole
 from kernreg.engine.arrays import check_finite, is_sparse, result_dtype
 from kernreg.engine.dispatch import LOCAL
 from kernreg.errors import DataError
-from kernreg.kernels.base import ARITHMETIC, Kernel
+from kernreg.kernels.base import Kernel
 from kernreg.kernels.combinations.base import (
     CombinedKernel,
     combination,
@@ -29,6 +29,7 @@ from kernreg.kernels.combinations.base import (
 from kernreg.kernels.domains import REQUIRED, Parameter, function, integer, real
 from kernreg.kernels.function import BoundKernel, NormalizedColumns
 from kernreg.kernels.samples import SampleParts
+from kernreg.kernels.value import ARITHMETIC
 
 
 class _Elementwise(CombinedKernel):

@@ -15,12 +15,13 @@ from kernreg.engine.budget import rows_within
 from kernreg.engine.dispatch import LOCAL, configured_engine
 from kernreg.engine.memory import empty
 from kernreg.factory import make_kernel
-from kernreg.kernels.base import Kernel, refuse_foreign_estimator
+from kernreg.kernels.base import Kernel
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, value_key
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.function import BoundKernel
 from kernreg.kernels.ownership import own_samples
 from kernreg.kernels.samples import SampleParts
+from kernreg.kernels.value import refuse_foreign_estimator
 
 kernel_domain = Domain("a kernel: a spec such as 'rbf(sigma=2.0)', a Kernel or a family", make_kernel)
 one_kernel = Parameter("kernel", REQUIRED, kernel_domain)
