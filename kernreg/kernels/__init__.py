@@ -6,6 +6,7 @@
     value.py        a kernel as a value: parameters, identity, representation, files, arithmetic
     base.py         Kernel: such a value, evaluated
     family.py       KernelFamily: a kernel without its parameters
+    normalisation.py  what engines run of row-normalised kernels
     function.py     kernels made of one function; bound row-normalised kernels
     decorator.py    `kernel`, the decorator that makes a family of a function
     widths.py       parameters that are a scale of their statistic: numbers, or words that samples resolve

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine import Handle, whole
 from kernreg.engine.arrays import as_samples, is_sparse
 from kernreg.engine.diagonal import diagonal
-from kernreg.engine.dispatch import configured_engine, placed_once
+from kernreg.engine.dispatch import configured_engine
 from kernreg.engine.matrix import matrix
 from kernreg.engine.operator import KernelOperator
 from kernreg.engine.program import Program
-from kernreg.engine.reference_sums import normalizers_over
-from kernreg.engine.running.handles import is_streamed
 from kernreg.engine.separable import product_cost
 from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.row_normalisation import row_normalizers
 from kernreg.engine.tiles.statistics import TERMS
 from kernreg.errors import ParameterError
-from kernreg.kernels.base import Kernel, both_placed, only_column
+from kernreg.kernels.base import Kernel, both_placed
 from kernreg.kernels.domains import check_learnt, value_key
+from kernreg.kernels.normalisation import NormalizedRows, row_sums
 from kernreg.kernels.ranges import warn_beyond
 from kernreg.kernels.samples import same_samples
 from kernreg.kernels.value import refuse_foreign_estimator
@@ -253,87 +251,6 @@ class FunctionKernel(Kernel):
             if value == 0.0 and not program.self_term:
                 value = math.inf
             return float(function(np.float64(value), *program.parameters))
-
-
-@dataclass(frozen=True)
-class NormalizedRows:
-    """What engines run of a row-normalised kernel where the normalisers of all rows are known.
-
-    Attributes
-    ----------
-    kernel : FunctionKernel
-    normalizers : ndarray of shape (n,)
-        Of all rows of the matrix.
-    """
-
-    kernel: FunctionKernel
-    normalizers: np.ndarray
-
-    @property
-    def name(self) -> str:
-        """That of the kernel."""
-        return self.kernel.name
-
-    def row_block(self, X: Any, Z: Any, rows: slice, square: bool) -> np.ndarray:
-        """Return rows of the matrix."""
-        return matrix(self.kernel.program, X, Z, None, self.normalizers[rows])
-
-    def row_operator(self, X: Any, Z: Any, rows: slice, square: bool) -> LinearOperator:
-        """Return products with rows of the matrix."""
-        return KernelOperator(self.kernel.program, X, Z, self.normalizers[rows])
-
-
-@dataclass(frozen=True)
-class NormalizedColumns:
-    """What engines run of the transpose of a row-normalised kernel: the normalisers are those of the columns.
-
-    Attributes
-    ----------
-    kernel : FunctionKernel
-    normalizers : ndarray of shape (m,)
-        Of all columns of the matrix.
-    """
-
-    kernel: FunctionKernel
-    normalizers: np.ndarray
-
-    @property
-    def name(self) -> str:
-        """That of the kernel."""
-        return self.kernel.name
-
-    def row_block(self, X: Any, Z: Any, rows: slice, square: bool) -> np.ndarray:
-        """Return rows of the transposed matrix."""
-        return np.ascontiguousarray(matrix(self.kernel.program, Z, X, None, self.normalizers).T)
-
-    def row_operator(self, X: Any, Z: Any, rows: slice, square: bool) -> LinearOperator:
-        """Return products with rows of the transposed matrix."""
-        return KernelOperator(self.kernel.program, Z, X, self.normalizers).T
-
-
-@dataclass(frozen=True)
-class RowSums:
-    """The normalisers of rows as a matrix of one column, for engines to evaluate."""
-
-    kernel: FunctionKernel
-
-    def row_block(self, X: Any, Z: Any, rows: slice, square: bool) -> np.ndarray:
-        """Return the normalisers of some rows over Z."""
-        return normalizers_over(self.kernel.program, X, Z)[:, None]
-
-    def row_operator(self, X: Any, Z: Any, rows: slice, square: bool) -> LinearOperator:
-        """Return products with this one column."""
-        return aslinearoperator(self.row_block(X, Z, rows, square))
-
-
-def row_sums(kernel: FunctionKernel, X: Any, Z: Any) -> np.ndarray:
-    """Return the normalisers of the rows of X over Z, by the configured engine."""
-    engine = configured_engine()
-    if engine is None:
-        X, Z = (side if is_streamed(side) else whole(side) for side in (X, Z))
-        return normalizers_over(kernel.program, X, Z)
-    with placed_once():
-        return engine.map_rows(RowSums(kernel), *both_placed(engine, X, None if X is Z else Z), only_column)
 
 
 class BoundKernel(Kernel):

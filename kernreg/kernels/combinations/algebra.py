@@ -27,7 +27,8 @@ from kernreg.kernels.combinations.base import (
     with_form,
 )
 from kernreg.kernels.domains import REQUIRED, Parameter, function, integer, real
-from kernreg.kernels.function import BoundKernel, NormalizedColumns
+from kernreg.kernels.function import BoundKernel
+from kernreg.kernels.normalisation import NormalizedColumns
 from kernreg.kernels.samples import SampleParts
 from kernreg.kernels.value import ARITHMETIC
 
