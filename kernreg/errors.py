@@ -161,5 +161,9 @@ class ApproximationWarning(KernregWarning):
     """An approximation was taken without being asked for, since what is exact does not fit the memory budget."""
 
 
+class MemoryBudgetWarning(KernregWarning):
+    """What was asked for needs more than the memory budget, and is done nevertheless."""
+
+
 class PerformanceWarning(KernregWarning):
     """The result is right, but a faster way exists."""

@@ -280,7 +280,8 @@ class _Search:
         """Return whether the fit of one γ, and its leave-one-out values, are those of a symmetric matrix in memory."""
         in_memory = not isinstance(self._X, tuple) and not is_row_source(self._X) and reader_of(self._X) is None
         one_problem = len(last.views) == 1 and getattr(last, "multi_class", None) != "one-vs-one"
-        return in_memory and one_problem and pick(last.strategy, len(self._y), leave_one_out=True) == "exact"
+        exact = last.strategy == "exact" or pick(last.strategy, len(self._y), leave_one_out=True) == "exact"
+        return in_memory and one_problem and exact
 
     def _candidate(self, combination: dict[str, Any], gammas: Any) -> tuple[Any, Any]:
         estimator = clone(self.estimator).set_params(**combination)

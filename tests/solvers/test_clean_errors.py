@@ -26,6 +26,8 @@ y = (X[:, 0] > 0).astype(int)
         ("simple-npk", {"C": HUGE, "n_neighbors": 5}),
         ("fisher-score", {"ridge": HUGE, "method": "eigen"}),
         ("ideal-regularized", {"gamma": HUGE}),
+        ("fisher-score", {"max_iter": HUGE}),
+        ("bicluster", {"n_clusters": 2, "n_init": HUGE}),
     ],
     ids=str,
 )

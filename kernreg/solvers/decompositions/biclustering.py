@@ -52,6 +52,7 @@ LENGTHS = ("both", "projected", "none")
 COMPATIBILITIES = ("a0", "a1", "a2")
 EMBEDDINGS = ("vectors", "scores", "directions")
 
+_MOST_STARTS = 10_000  # of k-means
 _CLUSTERS = 3  # by default
 
 
@@ -157,6 +158,8 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
         check_choice("compatibility", self.compatibility, COMPATIBILITIES)
         check_choice("lengths", self.lengths, LENGTHS)
         check_choice("embedding", self.embedding, EMBEDDINGS)
+        if not _is_count(self.n_init) or self.n_init > _MOST_STARTS:
+            raise ParameterError(f"n_init is not accepted; give how often k-means starts, from 1 to {_MOST_STARTS}")
         A = check_table(self, X, ensure_min_samples=2, ensure_min_features=2)
         if y is not None:
             check_consistent_length(A, y)

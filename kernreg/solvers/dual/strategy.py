@@ -19,7 +19,8 @@ import numpy as np
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
 from kernreg.engine.dispatch import current_engine
-from kernreg.errors import ParameterError
+from kernreg.errors import MemoryBudgetWarning, ParameterError
+from kernreg.solvers.advice import advise
 from kernreg.solvers.dual.gamma import check_gamma
 from kernreg.solvers.parameters import as_number, check_choice
 
@@ -104,10 +105,19 @@ def pick(strategy: str, m: int, *, leave_one_out: bool, exact_only: str = "") ->
             "strategy='iterative' gives no leave-one-out values: give gamma as a number, and an ensembler that does "
             "not learn such as 'average', or use strategy='lowrank' or 'exact'"
         )
-    if strategy != "auto":
+    if strategy not in ("auto", "exact"):
         return strategy
     needed = 8 * m * m * (_MATRICES_TO_DECOMPOSE if leave_one_out else _MATRICES_TO_SOLVE)
-    if exact_only or current_engine().fits(needed):
+    fits = current_engine().fits(needed)
+    if not fits and (strategy == "exact" or exact_only):
+        advise(
+            f"{exact_only or 'strategy=' + repr(strategy)} with {m} samples needs about {readable(needed)}, more than "
+            f"the memory budget of {readable(memory_budget())}; it is done nevertheless, as asked for. "
+            "strategy='lowrank' needs less; kernreg.set_config(memory=…) raises the budget",
+            MemoryBudgetWarning,
+            stacklevel=5,
+        )
+    if fits or strategy == "exact" or exact_only:
         return "exact"
     return "lowrank" if leave_one_out or m > _LARGEST_ITERATIVE else "iterative"
 

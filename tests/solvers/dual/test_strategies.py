@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import kernreg as kr
-from kernreg.errors import ApproximationWarning, AsymmetryError, DataError, ParameterError
+from kernreg.errors import ApproximationWarning, AsymmetryError, DataError, MemoryBudgetWarning, ParameterError
 from kernreg.kernels.indexed import precomputed
 from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor
 from kernreg.solvers.dual import exact
@@ -122,6 +122,14 @@ def test_pairs_of_samples_by_every_strategy(textbook, blobs):
     lowrank = AsKLSClassifier(**settings, strategy="lowrank", landmarks=np.arange(60)).fit((X, Z), labels)
     for name, values in lowrank.decision_views((new, new)).items():
         textbook.close(values, exact[name], 1e-4)
+
+
+def test_what_is_asked_for_beyond_the_memory_budget_is_done_with_a_warning(blobs):
+    X, labels, _ = blobs
+    with kr.config_context(memory=100_000):  # K and a factor fit, what a decomposition takes does not
+        LSSVC(strategy="exact").fit(X, labels)
+        with pytest.warns(MemoryBudgetWarning, match="strategy='exact' with 60 samples needs about 20"):
+            LSSVC(strategy="exact", gamma=[0.1, 1.0]).fit(X, labels)
 
 
 def test_auto_goes_by_the_memory_budget(blobs):

@@ -14,6 +14,7 @@ from kernreg.kernels import Kernel
 from kernreg.solvers import KernelLearner, KernelParameters, LabelInformation, check_samples, require_symmetric
 from kernreg_metric.report import LearningReport
 
+_LARGEST_COUNT = 2**31 - 1
 _NEGATIVE = 1e-8  # eigenvalues below this fraction of the largest are more than rounding
 
 
@@ -88,15 +89,16 @@ def check_number(name: str, value: Any, low: float, high: float = np.inf, *, ope
 
 
 def check_count(name: str, value: Any, low: int = 1) -> int:
-    """Return an integer of at least ``low``.
+    """Return an integer of at least ``low``, small enough to count to.
 
     >>> check_count("max_iter", 100)
     100
     """
     truth_value = isinstance(value, bool | np.bool_)
-    if isinstance(value, Integral) and not truth_value and int(value) >= low:
+    if isinstance(value, Integral) and not truth_value and low <= int(value) <= _LARGEST_COUNT:
         return int(value)
-    raise ParameterError(f"{name}={value!r} is not accepted; give an integer of at least {low}")
+    shown = f"{name}={value!r}" if not isinstance(value, Integral) or abs(value) < 10**20 else f"so large a {name}"
+    raise ParameterError(f"{shown} is not accepted; give an integer of at least {low} and below 2³¹")
 
 
 def warn_not_converged(report: LearningReport, tol: float, advice: str) -> None:
