@@ -10,7 +10,7 @@ BIN     := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 SOURCES := $(wildcard plugins/*/src)
 
-.PHONY: demo test test-cpus lint format docs bench bench-publish bench-compare papers-quick clean help
+.PHONY: demo test test-cpus lint format docs bench bench-publish bench-compare time-to-accuracy papers-quick clean help
 .NOTPARALLEL: # two targets must not run pip in one environment at once
 .DEFAULT_GOAL := help
 
@@ -24,6 +24,7 @@ help:
 	@echo "make bench    the asv benchmarks, and a page of them in docs/benchmarks"
 	@echo "make bench-publish   what was measured from commit to commit, in docs/benchmarks/history.html"
 	@echo "make bench-compare BASE=<commit>   what has become slower since"
+	@echo "make time-to-accuracy   test error against seconds, kernreg and its peers; hours (PROBLEMS=kin40k)"
 	@echo "make papers-quick   every table of the papers, few trials on small subsets, and a report"
 	@echo "make clean    remove everything the targets above have made"
 
@@ -67,6 +68,11 @@ bench-publish: $(VENV)/.extra-bench
 bench-compare: $(VENV)/.extra-bench
 	@test -n "$(BASE)" || { echo "which commit to compare with? make bench-compare BASE=main~1" >&2; exit 2; }
 	$(BIN)/python -m asv_benchmarks.compare $(BASE)
+
+# Needs KERNREG_DATA; with the extra peers, LightGBM and XGBoost take part, too.
+time-to-accuracy: $(VENV)/.extra-bench
+	$(BIN)/python -m asv_benchmarks.time_to_accuracy $(PROBLEMS)
+	$(BIN)/python -m asv_benchmarks.time_to_accuracy --draw docs/_build/time_to_accuracy.png
 
 # A command of plugins/kernreg-papers. Data come from the folder that KERNREG_DATA names; what is there already is not run
 # again.

@@ -63,7 +63,7 @@ def kin40k(split: int = 0) -> Problem:
     return Problem(X, (y[~test] - mean) / size, X_test, (y[test] - mean) / size, True)
 
 
-PROBLEMS: dict[str, Callable[[], Problem]] = {"covtype": covtype, "mnist": mnist, "kin40k": kin40k}
+PROBLEMS: dict[str, Callable[[], Problem]] = {"kin40k": kin40k, "mnist": mnist, "covtype": covtype}
 
 
 def _file(name: str) -> Mapping[str, np.ndarray]:

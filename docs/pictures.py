@@ -1,7 +1,8 @@
 """Draws the pictures of pages: runs their Python, and keeps what each block has drawn.
 
 The n-th picture of ``page.md`` is ``_build/page-n.png``, so what a page shows is what its code draws. Runs as an
-extension of Sphinx, and by itself: ``python docs/pictures.py docs/uncertainty.md folder``.
+extension of Sphinx, and by itself: ``python docs/pictures.py docs/uncertainty.md folder``. The picture of test error
+against seconds is drawn from measurements.
 """
 
 from __future__ import annotations
@@ -18,8 +19,13 @@ FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 def setup(app: Any) -> dict[str, bool]:
     """Draw before Sphinx reads the pages."""
+    docs = Path(app.srcdir)
     for name in PAGES:
-        draw(Path(app.srcdir) / name, Path(app.srcdir) / "_build")
+        draw(docs / name, docs / "_build")
+    sys.path.insert(0, str(docs.parent))
+    from asv_benchmarks.time_to_accuracy import draw as draw_contest
+
+    draw_contest(docs / "_build" / "time_to_accuracy.png")
     return {"parallel_read_safe": True}
 
 
