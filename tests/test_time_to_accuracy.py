@@ -1,4 +1,4 @@
-"""Test error against seconds: what is measured is recorded once, tabled and drawn; samples are what they are said to be."""
+"""Test error against seconds: what is measured is recorded once, tabled and drawn."""
 
 from __future__ import annotations
 
