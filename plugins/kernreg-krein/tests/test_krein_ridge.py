@@ -113,7 +113,7 @@ def test_fixed_metric_values_are_refits_in_the_features_of_all_samples(intercept
 def test_folds_are_refits_without_the_fold(moons):
     X, y, _, _ = moons
     grid = [0.1, 1.0, 10.0]
-    model = KreinRidgeClassifier(KERNEL, grid, selection="folds", cv=5).fit(X, y)
+    model = KreinRidgeClassifier(KERNEL, grid, selection="folds", n_folds=5).fit(X, y)
     fold = np.empty(100, dtype=int)
     fold[np.argsort(y, kind="stable")] = np.arange(100) % 5
     errors = []
@@ -188,7 +188,7 @@ def test_in_a_grid_search(moons):
         ({"gamma": -1.0}, "gamma=-1.0 is not accepted"),
         ({"gamma_negative": "some"}, "gamma_negative='some' is not accepted"),
         ({"selection": "loo"}, "selection='loo' is not accepted"),
-        ({"cv": 1}, "cv=1 is not accepted"),
+        ({"n_folds": 1}, "n_folds=1 is not accepted"),
     ],
 )
 def test_wrong_parameters_are_refused(wrong, message, moons):

@@ -164,7 +164,7 @@ class DCProgram:
         return z, b
 
     def _scale(self, active: np.ndarray) -> np.ndarray:
-        """Return about the diagonal of the second derivative, by which gradients are measured and systems conditioned."""
+        """Return about the diagonal of the second derivative, which measures gradients and conditions systems."""
         g, C = self._geometry, self._C
         own = g.root[active] @ g.root[active]
         scale = np.full(g.size + 1, self._rho)

@@ -55,7 +55,7 @@ class _KreinRidge(KreinMachine):
     gamma_negative: Any
     fit_intercept: bool
     selection: str
-    cv: int
+    n_folds: int
     strategy: str
     gamma_: float
     gamma_negative_: float
@@ -67,8 +67,8 @@ class _KreinRidge(KreinMachine):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._check_gammas(lambda: 1.0)
         check_choice("selection", self.selection, SELECTIONS)
-        if check_count("cv", self.cv) < 2:
-            raise ParameterError(f"cv={self.cv!r} is not accepted; give an integer of at least 2")
+        if check_count("n_folds", self.n_folds) < 2:
+            raise ParameterError(f"n_folds={self.n_folds!r} is not accepted; give an integer of at least 2")
         data = self._training_set(X, y, sample_weight)
         targets = self._encode(data)
         Y = targets.problems(data.y)[0].Y
@@ -91,16 +91,16 @@ class _KreinRidge(KreinMachine):
         if not grids.chooses:
             choice = Choice(float(grids.positive[0]), float(grids.negative[0]), {})
         elif self.selection == "fixed-metric":
-            choice = self._chosen(of_all(grids.pair), np.arange(len(K)), grids, targets, data)
+            choice = self._chosen(of_all(grids.pair), np.arange(len(K)), grids, Y, data)
         else:
             codes = targets.codes(data.y) if isinstance(targets, ClassTargets) else np.zeros(len(K), dtype=np.intp)
-            fold = deal(codes, self.cv)
+            fold = deal(codes, self.n_folds)
             if not (fold >= 0).any():
                 raise DataError(
                     "no fold can be held out: every class has one sample only; use selection='fixed-metric'"
                 )
             found, rows = held_out(K, Y, data.weights, fold, grids.pair, intercept=self.fit_intercept)
-            choice = self._chosen(found, rows, grids, targets, data)
+            choice = self._chosen(found, rows, grids, Y, data)
         # α = U diag(sign λ/(|λ| + κ)) Uᵀ y, and the mean of what is left.
         machine = spectrum.machine(choice.gamma, choice.gamma_negative)
         left_out = of_all(_single(choice)).decision(0, 0)
@@ -123,7 +123,7 @@ class _KreinRidge(KreinMachine):
         of_some = partial(fixed_metric, features, space.values, space.products, Y[some], mean, weights, share)
         choice = Choice(float(grids.positive[0]), float(grids.negative[0]), {})
         if grids.chooses:
-            choice = self._chosen(of_some(grids.pair), some, grids, targets, data)
+            choice = self._chosen(of_some(grids.pair), some, grids, Y, data)
         # The same formula on landmarks.
         kappa = kappas(space.values, choice.gamma, choice.gamma_negative)
         divided = np.sign(space.values) / (np.abs(space.values) + kappa)
@@ -175,20 +175,11 @@ class _KreinRidge(KreinMachine):
         candidates: Candidates,
         rows: np.ndarray,
         grids: _Grids,
-        targets: ClassTargets | RealTargets,
+        Y: np.ndarray,
         data: TrainingSet,
     ) -> Choice:
-        weights = data.weights
-
-        def measure(decision: np.ndarray, rows: np.ndarray) -> tuple[float, float]:
-            shaped, v = targets.shaped(decision), None if weights is None else weights[rows]
-            squares = (targets.values(data.y[rows]) - shaped) ** 2
-            squares = squares if squares.ndim == 1 else squares.mean(axis=1)
-            with warnings.catch_warnings():  # R² of one sample
-                warnings.simplefilter("ignore")
-                return float(np.average(squares, weights=v)), targets.score(shaped, data.y[rows], v)
-
-        choice = choose(candidates, rows, grids.pair, measure, tied=grids.tied)
+        weights = None if data.weights is None else data.weights[rows]
+        choice = choose(candidates, Y[rows], weights, grids.pair, tied=grids.tied)
         for name, value, grid in (
             ("gamma", choice.gamma, grids.positive),
             ("gamma_negative", choice.gamma_negative, grids.negative),
@@ -274,7 +265,7 @@ _PARAMETERS = """\
         How γ is chosen: by folds that are left out, metric included, which takes a decomposition each; or by
         leave-one-out with the metric held fixed, which costs nothing more and is optimistic where the kernel is far
         from definite. On landmarks there is one metric, and the latter is taken in either case.
-    cv : int
+    n_folds : int
         Number of folds, at least 2.
 """
 
@@ -296,7 +287,7 @@ _FITTED = """\
     gamma_, gamma_negative_ : float
         γ₊ and γ₋.
     gamma_path_ : dict
-        gamma, gamma_negative, squared_error and score of all that was tried, where there was a choice.
+        gamma, gamma_negative and squared_error of all that was tried, where there was a choice.
     fixed_metric_values_ : ndarray
         Leave-one-out decision values with the metric held fixed: exact for a ridge regression with the norm of |K̃| of
         all samples. A refit without a sample has another metric, and no formula gives its value; docs/krein.md says
@@ -374,7 +365,7 @@ class KreinRidgeClassifier(KreinClassifier, _KreinRidge):
         gamma_negative: Any = None,
         fit_intercept: bool = True,
         selection: str = "folds",
-        cv: int = 10,
+        n_folds: int = 10,
         class_weight: Any = None,
         calibration: str = "sigmoid",
         strategy: str = "auto",
@@ -387,7 +378,7 @@ class KreinRidgeClassifier(KreinClassifier, _KreinRidge):
         self.gamma_negative = gamma_negative
         self.fit_intercept = fit_intercept
         self.selection = selection
-        self.cv = cv
+        self.n_folds = n_folds
         self.class_weight = class_weight
         self.calibration = calibration
         self.strategy = strategy
@@ -460,7 +451,7 @@ class KreinRidgeRegressor(RegressorMixin, _KreinRidge):
         gamma_negative: Any = None,
         fit_intercept: bool = True,
         selection: str = "folds",
-        cv: int = 10,
+        n_folds: int = 10,
         strategy: str = "auto",
         n_landmarks: int | None = None,
         landmarks: Any = "uniform",
@@ -471,7 +462,7 @@ class KreinRidgeRegressor(RegressorMixin, _KreinRidge):
         self.gamma_negative = gamma_negative
         self.fit_intercept = fit_intercept
         self.selection = selection
-        self.cv = cv
+        self.n_folds = n_folds
         self.strategy = strategy
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks

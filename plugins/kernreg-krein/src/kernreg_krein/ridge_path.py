@@ -8,7 +8,6 @@ two paths cost.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +15,6 @@ from scipy import linalg
 
 from kernreg.linalg import centre
 from kernreg_krein.spaces import distinct_from_zero
-
-#: From decision values of some samples, and which, to their squared error and their score.
-Measure = Callable[[np.ndarray, np.ndarray], tuple[float, float]]
 
 
 class RidgeSpectrum:
@@ -177,27 +173,31 @@ class Choice:
 
 
 def choose(
-    candidates: Candidates, rows: np.ndarray, grids: tuple[np.ndarray, np.ndarray], measure: Measure, *, tied: bool
+    candidates: Candidates,
+    Y: np.ndarray,
+    weights: np.ndarray | None,
+    grids: tuple[np.ndarray, np.ndarray],
+    *,
+    tied: bool,
 ) -> Choice:
     """Return the γ₊ and γ₋, equal ones where ``tied``, of the least squared error; of equals the first.
 
     Parameters
     ----------
     candidates : Candidates
-    rows : ndarray of int
-        The samples they are of.
+    Y : ndarray of shape (n, C)
+        Targets of their samples.
+    weights : ndarray of shape (n,), optional
     grids : tuple of ndarray
-    measure : callable
     tied : bool
     """
     pairs = [(g, h) for g in range(len(grids[0])) for h in ((g,) if tied else range(len(grids[1])))]
-    measured = np.array([measure(candidates.decision(g, h), rows) for g, h in pairs])
-    best = int(np.argmin(measured[:, 0]))
+    squares = [((Y - candidates.decision(g, h)) ** 2).mean(axis=1) for g, h in pairs]
+    errors = np.average(squares, axis=1, weights=weights)
+    g, h = pairs[int(np.argmin(errors))]
     path = {
         "gamma": np.array([grids[0][g] for g, _ in pairs]),
         "gamma_negative": np.array([grids[1][h] for _, h in pairs]),
-        "squared_error": measured[:, 0],
-        "score": measured[:, 1],
+        "squared_error": errors,
     }
-    g, h = pairs[best]
     return Choice(float(grids[0][g]), float(grids[1][h]), path)
