@@ -179,10 +179,11 @@ class IndefiniteDCSVC(KreinClassifier):
         root = np.ones(m) if data.weights is None else np.sqrt(data.weights)
         strategy = pick_strategy(self.strategy, data, (*STRATEGIES, "iterative"))
         # The coordinates of the problem, and ρ.
-        chosen = space = None
+        chosen, vectors, space = None, None, None
         if strategy == "exact":
-            space = KreinSpace(self._matrix(data), data.weights)
-            setting = self._spectral(space.vectors, space.values, root)
+            exact = KreinSpace(self._matrix(data), data.weights)
+            vectors = exact.vectors
+            setting = self._spectral(vectors, exact.values, root)
         elif strategy == "iterative":
             self._refuse_asymmetric(data)
             setting = self._by_products(data, root)
@@ -198,10 +199,10 @@ class IndefiniteDCSVC(KreinClassifier):
         self._tell(unbounded, setting, solutions, C, tol)
         # f = S⁻¹A z + b as coefficients of the kernel.
         Z, b = np.column_stack([s.z for s in solutions]), np.array([s.intercept for s in solutions])
-        if isinstance(space, LandmarkSpace):
+        if space is not None:
             machine = space.machine(Z, b)
         else:
-            machine = root[:, None] * (Z if space is None else space.vectors @ Z), b
+            machine = root[:, None] * (Z if vectors is None else vectors @ Z), b
         moved, steps = max(s.moved for s in solutions), max(len(s.objectives) - 1 for s in solutions)
         note = "; ".join(filter(None, ("the objective has no minimum" if unbounded.any() else "", data.note)))
         report = KreinReport(

@@ -118,7 +118,9 @@ class _KreinRidge(KreinMachine):
         mean, share = np.zeros(Y.shape[1]), np.zeros(len(some))
         if self.fit_intercept:
             mean = np.average(Y, axis=0, weights=data.weights)
-            share = np.full(len(some), 1.0 / m) if weights is None else weights / data.weights.sum()
+            share = np.full(len(some), 1.0 / m)
+            if data.weights is not None:
+                share = data.weights[some] / data.weights.sum()
         features = space.features(some if len(some) < m else None)
         of_some = partial(fixed_metric, features, space.values, space.products, Y[some], mean, weights, share)
         choice = Choice(float(grids.positive[0]), float(grids.negative[0]), {})

@@ -25,7 +25,8 @@ def check_number(name: str, value: Any, *, zero: bool = False) -> float:
     >>> check_number("C", 2)
     2.0
     """
-    if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
+    truth_value = isinstance(value, bool | np.bool_)
+    if isinstance(value, Real) and not truth_value:
         try:
             number = float(value)
         except OverflowError:  # an integer that no float holds
@@ -43,7 +44,8 @@ def check_count(name: str, value: Any) -> int:
     >>> check_count("max_iter", 100)
     100
     """
-    if isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) >= 1:
+    truth_value = isinstance(value, bool | np.bool_)
+    if isinstance(value, Integral) and not truth_value and int(value) >= 1:
         return int(value)
     raise ParameterError(f"{name}={value!r} is not accepted; give a positive integer")
 
