@@ -16,17 +16,23 @@ from kernreg.linalg.exact.leave_one_out import BlockSpectrum, SymmetricSpectrum
 from kernreg.linalg.exact.poles import safe_gamma
 from kernreg.linalg.exact.report import SolveReport
 from kernreg.linalg.exact.symmetric_solve import solve_symmetric
+from kernreg.linalg.landmarks.features import Features, symmetric_features
+from kernreg.linalg.landmarks.selection import choose_landmarks, default_landmarks
 
 __all__ = [
     "SYMMETRY_TOLERANCE",
     "BlockSpectrum",
     "CentredKernel",
+    "Features",
     "SolveReport",
     "SymmetricSpectrum",
     "asymmetry",
     "centre",
+    "choose_landmarks",
+    "default_landmarks",
     "safe_gamma",
     "solve_block",
     "solve_block_or_spectrum",
     "solve_symmetric",
+    "symmetric_features",
 ]

@@ -21,8 +21,11 @@ May import: the layers below it in docs/architecture.md. An ensembler is found b
 For those who write solvers: `KernelParameters` is the base of an estimator with a parameter ``kernel``, `KernelLearner`
 of one that learns a kernel, and both inherit `AtomicFit`: a fit stores all or nothing; `check_samples`, `check_table`
 and `check_choice` check what comes in, `require_symmetric` refuses asymmetric kernels; `neighbour_graph` and
-`given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors; a dataclass that inherits `Report` prints as
-a short text.
+`given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors; a dataclass that inherits `Display` prints as
+a short text. Of supervised solvers: `check_training_set` returns a `TrainingSet`, `ClassTargets` and `RealTargets` turn
+targets into columns of numbers and decision values back, `check_gamma` reads γ, `calibrate` and `probabilities` turn
+decision values into probabilities, `row_by_row` lets a prediction take samples on disk, `warn_if_uninformative` warns
+of kernels that say nothing.
 """
 
 from kernreg.common.display import Display
@@ -33,8 +36,13 @@ from kernreg.solvers.decompositions.kpca import KernelPCA
 from kernreg.solvers.decompositions.ksvd import KernelSVD
 from kernreg.solvers.decompositions.nystrom import AsymmetricNystroem
 from kernreg.solvers.dual.ask_ls import AsKLSClassifier, AsKLSRegressor
+from kernreg.solvers.dual.calibration import calibrate, probabilities
+from kernreg.solvers.dual.gamma import check_gamma
 from kernreg.solvers.dual.ls_svm import LSSVC, LSSVR
+from kernreg.solvers.dual.targets import ClassTargets, RealTargets
+from kernreg.solvers.dual.training import TrainingSet, check_training_set
 from kernreg.solvers.inference.cross_conformal import CrossConformalClassifier, CrossConformalRegressor
+from kernreg.solvers.informativeness import warn_if_uninformative
 from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
 from kernreg.solvers.kernel_learning.neighbourhoods import NeighbourGraph, given_graph, neighbour_graph, smoothest
 from kernreg.solvers.kernel_learning.scg_ldk import SCGLDK
@@ -42,7 +50,8 @@ from kernreg.solvers.kernel_learning.scg_osk import SCGOSK
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_samples, check_table
-from kernreg.solvers.symmetry import require_symmetric
+from kernreg.solvers.streamed import row_by_row
+from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some
 from kernreg.solvers.tuning import TuneResult, tune
 
 __all__ = [
@@ -54,6 +63,7 @@ __all__ = [
     "AsKLSRegressor",
     "AsymmetricNystroem",
     "AtomicFit",
+    "ClassTargets",
     "CrossConformalClassifier",
     "CrossConformalRegressor",
     "Display",
@@ -64,16 +74,25 @@ __all__ = [
     "KernelSVD",
     "LabelInformation",
     "NeighbourGraph",
+    "RealTargets",
     "SideInformation",
+    "TrainingSet",
     "TuneResult",
+    "calibrate",
     "check_choice",
+    "check_gamma",
     "check_samples",
     "check_table",
+    "check_training_set",
     "given_graph",
     "linear_svd",
     "neighbour_graph",
+    "probabilities",
     "require_symmetric",
+    "require_symmetric_on_some",
+    "row_by_row",
     "smoothest",
     "tune",
     "two_kpca",
+    "warn_if_uninformative",
 ]

@@ -103,13 +103,23 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
     Parameters
     ----------
     machine : estimator
-        Remembers the number and the names of features, as scikit-learn wants. One of two views takes a pair of
-        sample sets, a regressor real targets in one or several columns, a classifier one or several of labels.
+        Remembers the number and the names of features, as scikit-learn wants. One of two ``views`` takes a pair of
+        sample sets, a regressor real targets in one or several columns, a classifier one or several of labels. Its
+        ``class_weight``, where it has one, multiplies the weights; with ``strategy="lowrank"`` samples on disk stay
+        there.
     kernel : Kernel
     X, y, sample_weight
         As given to ``fit``.
+
+    Examples
+    --------
+    >>> from kernreg.solvers import LSSVC
+    >>> solver = LSSVC(class_weight={"rare": 3.0})
+    >>> data = check_training_set(solver, solver.resolve_kernel(), [[0.0], [1.0], [2.0]], ["rare", "b", "b"], [1, 1, 0])
+    >>> data.y.tolist(), data.weights.tolist(), data.matrix().shape
+    (['rare', 'b'], [3.0, 1.0], (2, 2))
     """
-    regression, pairs = is_regressor(machine), len(machine.views) == 2
+    regression, pairs = is_regressor(machine), len(getattr(machine, "views", ())) == 2
     is_pair = isinstance(X, tuple) and len(X) == 2
     if is_pair and not pairs and np.ndim(X[0]) >= 1:
         raise DataError(
@@ -177,12 +187,12 @@ def _from_sources(machine: Any, kernel: Kernel, X: Any) -> tuple[Any, str]:
     sources = [as_row_source(side) for side in sides if is_row_source(side) and not isinstance(side, Handle)]
     if not sources:
         return X, ""
-    by_blocks = not kernel.keeps_reference
+    strategy, by_blocks = getattr(machine, "strategy", "exact"), not kernel.keeps_reference
     fits = sum(source.nbytes for source in sources) <= memory_budget() // 2
-    if by_blocks and (machine.strategy == "lowrank" or (machine.strategy == "auto" and not fits)):
+    if by_blocks and (strategy == "lowrank" or (strategy == "auto" and not fits)):
         names = " and ".join(source.label for source in sources)
         return X, f"samples read from {names} in blocks"
-    what = f"strategy={machine.strategy!r}" if by_blocks else f"the kernel {kernel.name!r}"
+    what = f"strategy={strategy!r}" if by_blocks else f"the kernel {kernel.name!r}"
     note = "; ".join(note for note in map(reading_note, sides) if note)
     loaded = tuple(in_memory(side, what) for side in sides)
     return loaded if isinstance(X, tuple) else loaded[0], note

@@ -54,8 +54,16 @@ TABLE = Table(
         Method("flip", "flip", c_svm, {"C": 1.0, "correction": "flip"}, too_large=_LARGE),
         Method("clip", "clip", c_svm, {"C": 1.0, "correction": "clip"}, too_large=_LARGE),
         Method("shift", "shift", c_svm, {"C": 1.0, "correction": "shift"}, too_large=_LARGE),
-        Method("ksvm", "KSVM", krein_svm, {"C": 1.0}, too_large=_LARGE, note="is flip with test nodes taken along."),
-        Method("iksvm-dc", "IKSVM-DC", dc_svm, {"C": 1.0, "max_iter": 5}),
+        Method(
+            "ksvm",
+            "KSVM",
+            krein_svm,
+            {"C": 1.0},
+            too_large=_LARGE,
+            revision=1,
+            note="is flip with test nodes taken along.",
+        ),
+        Method("iksvm-dc", "IKSVM-DC", dc_svm, {"C": 1.0, "max_iter": 5}, revision=1),
         Method(
             "ask-stacked",
             "AsK-LS stacked",
