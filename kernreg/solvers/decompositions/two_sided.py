@@ -204,6 +204,8 @@ def _as_pair(X: Any, kernel: Kernel) -> tuple[Any, Any] | None:
                 "and one as a table"
             )
         return None
+    if input_kind(kernel) == "structured":
+        return X
     least = 2 if input_kind(kernel) == "table" else 1
     return X if all(len(getattr(side, "shape", None) or np.shape(side)) >= least for side in X) else None
 
