@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from kernreg_structured.compiling import compiled
@@ -55,22 +57,21 @@ def _with_missing(X, Z, weights, A, C, unequal, out):
             row[j] = 1.0 - row[j] / known[j] if known[j] > 0.0 else 0.0
 
 
-def coefficients(X, Z, weights, A, C, unequal, complete):
+def coefficients(numbers: Any, categories: Any, complete: bool) -> np.ndarray:
     """Return 1 - Σ_k distance_k / Σ_k w_k of all pairs.
 
     Parameters
     ----------
-    X, Z : ndarray of shape (n, p), (m, p)
-        Numbers, multiplied by their weight and divided by their range.
-    weights : ndarray of shape (p,)
-    A, C : ndarray of shape (n, q), (m, q)
-        Values that are equal or not.
-    unequal : ndarray of shape (q,)
-        Their weights.
+    numbers : tuple of ndarray
+        Of shape (n, p) and (m, p), multiplied by their weights and divided by their ranges; and the p weights.
+    categories : tuple of ndarray
+        Of shape (n, q) and (m, q), values that are equal or not; and the q weights.
     complete : bool
         Whether no value is missing.
     """
+    (X, Z, weights), (A, C, unequal) = numbers, categories
     out = np.empty((len(X), len(Z)))
     fill = _complete if complete else _with_missing
-    fill(X, np.ascontiguousarray(Z.T), weights, A, np.ascontiguousarray(C.T), unequal, out)
+    X, Z, A, C = (np.ascontiguousarray(table) for table in (X, Z.T, A, C.T))
+    fill(X, Z, weights, A, C, unequal, out)
     return out

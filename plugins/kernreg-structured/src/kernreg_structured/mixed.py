@@ -57,7 +57,7 @@ def _range_of_columns(samples: PackedSamples, weights: np.ndarray | None, parame
 
 def _categorical(samples: PackedSamples, declared: tuple[int | str, ...]) -> np.ndarray:
     """Return which columns hold categories: those that were read so, and those that are declared."""
-    found, names = np.array(samples.about["categorical"], dtype=bool), samples.about["names"]
+    found, names = np.array([kind is True for kind in samples.about["categorical"]]), samples.about["names"]
     for column in declared:
         if isinstance(column, str) and column not in names:
             known = ", ".join(names) if names else "without names"
@@ -70,29 +70,26 @@ def _categorical(samples: PackedSamples, declared: tuple[int | str, ...]) -> np.
 
 
 def _scaled(samples: PackedSamples, categorical: Any, ranges: Any, weights: Any) -> tuple[np.ndarray, ...]:
-    """Return numbers over ranges, values that are equal or not, the weights of both, and which rows are complete."""
+    """Return numbers over ranges beside values that are equal or not; which columns hold these, and complete rows."""
     n, d = samples.values.shape
-    spread, factors = np.array(ranges), np.ones(d) if weights is None else np.array(weights)
-    for name, given in (("ranges", spread), ("weights", factors)):
-        if len(given) != d:
-            raise DataError(
-                f"gower: {name} has {len(given)} numbers, and the samples have {d} columns; give one for each"
-            )
-    if not factors.sum() > 0.0:
-        raise DataError("gower: all weights are 0; at least one column must count")
+    spread, factors = np.array(ranges), _factors(weights, d)
+    if len(spread) != d:
+        raise DataError(f"gower: ranges has {len(spread)} numbers, and there are {d} columns; give one for each")
     # A column without a range has values that are the same or not, like one of categories.
     equal = _categorical(samples, categorical) | (spread == 0.0)
-    numeric = ~equal
-    values = samples.values[:, numeric] * (factors[numeric] / spread[numeric])
-    counted = factors > 0.0
-    complete = ~np.isnan(samples.values[:, counted]).any(axis=1)
-    return (
-        values,
-        np.ascontiguousarray(samples.values[:, equal]),
-        np.broadcast_to(factors[numeric], (n, int(numeric.sum()))),
-        np.broadcast_to(factors[equal], (n, int(equal.sum()))),
-        complete,
-    )
+    values = samples.values * np.where(equal, 1.0, factors / np.where(equal, 1.0, spread))
+    complete = ~np.isnan(samples.values[:, factors > 0.0]).any(axis=1)
+    return values, np.broadcast_to(equal, (n, d)), complete
+
+
+def _factors(weights: tuple[float, ...] | None, d: int) -> np.ndarray:
+    """Return the weights of d columns."""
+    factors = np.ones(d) if weights is None else np.array(weights)
+    if len(factors) != d:
+        raise DataError(f"gower: weights has {len(factors)} numbers, and there are {d} columns; give one for each")
+    if not factors.sum() > 0.0:
+        raise DataError("gower: all weights are 0; at least one column must count")
+    return factors
 
 
 def _example(rng: np.random.Generator, n: int) -> tuple[Any, np.ndarray]:
@@ -131,5 +128,13 @@ def gower(X, Z, categorical=(), ranges="data", weights=None):
     >>> k([[1.0, "red"], [6.0, "red"], [None, "blue"]]).tolist()
     [[1.0, 0.75, 0.0], [0.75, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    (x, a, w, u, x_complete), (z, c, _, _, z_complete) = X, Z
-    return coefficients(x, z, w[0].copy(), a, c, u[0].copy(), bool(x_complete.all() and z_complete.all()))
+    (x, x_equal, x_complete), (z, z_equal, z_complete) = X, Z
+    factors = _factors(weights, x.shape[1])
+    # One side may have nothing but missing values in a column, and then does not know what the other holds.
+    equal = (x_equal[0] | z_equal[0]) & (factors > 0.0)
+    numeric = ~(x_equal[0] | z_equal[0]) & (factors > 0.0)
+    return coefficients(
+        (x[:, numeric], z[:, numeric], factors[numeric]),
+        (x[:, equal], z[:, equal], factors[equal]),
+        bool(x_complete.all() and z_complete.all()),
+    )

@@ -71,7 +71,10 @@ class MixedTable(Structure):
         )
 
     def pack(self, X: Any, name: str) -> PackedSamples:
-        """Return a table of numbers, which of its columns are codes of categories, and the names of all."""
+        """Return a table of numbers, which of its columns are codes of categories, and the names of all.
+
+        A column in which everything is missing may hold either: None is said of it.
+        """
         names: tuple[str, ...] = ()
         if hasattr(X, "columns") and hasattr(X, "dtypes"):
             names = tuple(map(str, X.columns))
@@ -86,7 +89,9 @@ class MixedTable(Structure):
         values = np.empty((count, len(columns)))
         for number, (column, _) in enumerate(columns):
             values[:, number] = column
-        return PackedSamples(self.name, values, None, {"categorical": tuple(c for _, c in columns), "names": names})
+        unknown = np.atleast_1d(np.isnan(values).all(axis=0))  # with nothing in it, a column may be either
+        kinds = tuple(None if unknown[number] else kind for number, (_, kind) in enumerate(columns))
+        return PackedSamples(self.name, values, None, {"categorical": kinds, "names": names})
 
     def one(self, x: Any, name: str = "x") -> PackedSamples:
         """Return one row as a packed set of one."""
@@ -104,7 +109,7 @@ class MixedTable(Structure):
                 "the same, in one order"
             )
         for number, kinds in enumerate(zip(X.about["categorical"], Z.about["categorical"], strict=True)):
-            if kinds[0] != kinds[1]:
+            if None not in kinds and kinds[0] != kinds[1]:
                 whose = "X" if kinds[0] else "Z"
                 raise DataError(
                     f"column {number} holds categories in {whose} and numbers in the other table; read both in one way"
