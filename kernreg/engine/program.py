@@ -49,6 +49,8 @@ class Program:
         Whether pairs of identical samples count. If not (distances only) they are taken as infinitely far apart.
     split : Split, optional
         The factorisation used for products with sparse data.
+    side : int, optional
+        The side of the blocks in which a matrix is filled, where a function of blocks wants smaller ones.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Program:
     log: bool = False
     self_term: bool = True
     split: Split | None = field(default=None)
+    side: int | None = None
 
     @property
     def two_spaces(self) -> bool:

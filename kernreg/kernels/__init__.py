@@ -9,6 +9,9 @@
     normalisation.py  what engines run of row-normalised kernels
     function.py     kernels made of one function; bound row-normalised kernels
     decorator.py    `kernel`, the decorator that makes a family of a function
+    packed.py       samples that are not rows of numbers, packed into arrays
+    structure.py    Structure: how such samples are read and packed; Ragged: lists of arrays
+    packed_kernel.py  kernels of packed samples
     widths.py       parameters that are a scale of their statistic: numbers, or words that samples resolve
     builtin.py      linear, rbf, laplacian, poly, tanh, tl1, sne, t, cauchy, matern, …
     indexed.py      kernels of sample indices: precomputed, adjacency
@@ -37,13 +40,18 @@ from kernreg.kernels.domains import (
     real,
 )
 from kernreg.kernels.family import KernelFamily
+from kernreg.kernels.packed import PackedSamples
+from kernreg.kernels.structure import Ragged, Structure
 from kernreg.kernels.widths import width
 
 __all__ = [
     "Domain",
     "Kernel",
     "KernelFamily",
+    "PackedSamples",
     "Parameter",
+    "Ragged",
+    "Structure",
     "boolean",
     "centered",
     "choice",

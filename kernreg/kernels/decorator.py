@@ -12,10 +12,13 @@ from typing import Any
 import cloudpickle  # type: ignore[import-untyped]  # it has no stubs
 
 from kernreg.engine.program import STATISTICS, Split
+from kernreg.engine.tiles.statistics import BLOCK
 from kernreg.errors import ParameterError
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, boolean, integer, real
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.function import FunctionKernel
+from kernreg.kernels.packed_kernel import PackedKernel
+from kernreg.kernels.structure import Structure
 from kernreg.kernels.widths import width
 
 _NAME = re.compile(r"[^\W\d_][\w.-]*")
@@ -32,9 +35,12 @@ class Declaration:
     normalize: str | None
     log: bool
     parameters: Mapping[str, Domain]
-    inputs: str
+    inputs: str | Structure
     split: Split | None
     prepare: Callable[..., Any] | None
+    represent: Callable[..., Any] | None
+    learn: Mapping[str, Callable[..., Any]]
+    block: int
     example: Callable[..., Any] | None
     name: str | None
 
@@ -53,7 +59,7 @@ class FunctionFamily(KernelFamily):
         self.normalize, self.inputs = declared.normalize, declared.inputs
         super().__init__(
             name,
-            FunctionKernel,
+            PackedKernel if isinstance(declared.inputs, Structure) else FunctionKernel,
             self._parameters(name, plain),
             symmetric=declared.symmetric,
             definite=declared.definite,
@@ -93,9 +99,12 @@ def kernel(
     normalize: str | None = None,
     log: bool = False,
     parameters: Mapping[str, Domain] | None = None,
-    inputs: str = "real",
+    inputs: str | Structure = "real",
     split: Split | None = None,
     prepare: Callable[..., Any] | None = None,
+    represent: Callable[..., Any] | None = None,
+    learn: Mapping[str, Callable[..., Any]] | None = None,
+    block: int = BLOCK,
     example: Callable[..., Any] | None = None,
     name: str | None = None,
 ) -> Any:
@@ -119,14 +128,24 @@ def kernel(
         What values each parameter accepts (`kernreg.kernels.positive`, `integer(1)`, …). Without it a parameter with an
         integer default is an integer, one with the default ``"scale"`` (or ``"median"``, ``"2*scale"``) a width, which
         is a number or such a word and resolved on the training samples, any other a finite number.
-    inputs : {"real", "nonnegative", "distribution", "gaussian", "index"}
+    inputs : {"real", "nonnegative", "distribution", "gaussian", "index"} or Structure
         What samples are accepted; a distribution is a row that sums to one, a Gaussian a row of means and as many
-        variances.
+        variances. A `kernreg.kernels.Structure` packs samples that are not rows of numbers, lists of arrays for
+        example; it goes with ``of="blocks"``, and the function sees `PackedSamples`.
     split : Split, optional
         The factorisation at zero inner product, for fast products with sparse data.
     prepare : callable, optional
         For ``of="blocks"``: gets the parameters, returns what the block function receives as third argument. Called
         once per kernel object.
+    represent : callable, optional
+        For a Structure: ``represent(samples, **parameters)`` returns a tuple of arrays with a row for each sample, made
+        once for a sample set. The function then sees two such tuples, cut to the rows of a block.
+    learn : mapping of name to callable, optional
+        For a Structure: parameters that may be words, and ``learn[name](samples, weights, parameters)``, which gives
+        them a value when the kernel is bound to samples; weights may be None.
+    block : int
+        For a Structure: how many samples on each side a block of the matrix has, at most 256. Where a pair costs more
+        than a call of the function, small blocks spread few samples over threads, and spare half of a symmetric k(X).
     example : callable, optional
         ``example(rng, n)`` returns (kernel, samples) for the test kit; needed where parameters have no default.
     name : str, optional
@@ -155,6 +174,9 @@ def kernel(
         inputs=inputs,
         split=split,
         prepare=prepare,
+        represent=represent,
+        learn=dict(learn or {}),
+        block=block,
         example=example,
         name=name,
     )
@@ -193,10 +215,28 @@ def _check(name: str, declared: Declaration) -> None:
                 f"kernel {name!r}: parameters={{{parameter!r}: {domain!r}}}; a domain is accepted, such as "
                 "kernreg.kernels.positive, integer(1) or choice('a', 'b')"
             )
+    if isinstance(declared.inputs, Structure):
+        _check_structured(name, declared)
+        return
     if declared.inputs not in INPUTS:
-        raise ParameterError(f"kernel {name!r}: inputs={declared.inputs!r}; accepted are {', '.join(INPUTS)}")
+        known = ", ".join(INPUTS)
+        raise ParameterError(f"kernel {name!r}: inputs={declared.inputs!r}; accepted are {known} and a Structure")
+    if declared.represent is not None or declared.learn or declared.block != BLOCK:
+        raise ParameterError(f"kernel {name!r}: represent=, learn= and block= go with a Structure as inputs=")
     if (declared.prepare is not None or declared.inputs == "index") and of != "blocks":
         raise ParameterError(f"kernel {name!r}: prepare= and inputs='index' go with of='blocks'")
+
+
+def _check_structured(name: str, declared: Declaration) -> None:
+    if declared.of != "blocks" or declared.normalize or declared.prepare is not None:
+        raise ParameterError(
+            f"kernel {name!r}: structured samples go with of='blocks', without normalize= and prepare=; what is "
+            "computed of single samples belongs into represent="
+        )
+    if not 1 <= declared.block <= BLOCK:
+        raise ParameterError(f"kernel {name!r}: block={declared.block!r}; accepted are integers from 1 to {BLOCK}")
+    if declared.example is None:
+        raise ParameterError(f"kernel {name!r}: structured samples need example=, which makes some for the test kit")
 
 
 def _parameters(

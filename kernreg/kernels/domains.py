@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from kernreg.engine.arrays import check_readable, is_sparse
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.ownership import frozen
+from kernreg.kernels.packed import PackedSamples
 from kernreg.kernels.samples import SampleParts
 
 
@@ -201,6 +202,8 @@ def value_key(value: Any) -> Any:
     """Return something hashable that is equal exactly when two parameter values are."""
     if isinstance(value, SampleParts):
         return tuple(map(value_key, value.parts))
+    if isinstance(value, PackedSamples):
+        return (value.key, *map(value_key, value.arrays))
     if is_sparse(value):
         return (value.shape, *map(value_key, (value.data, value.indices, value.indptr)))
     if isinstance(value, np.ndarray):

@@ -31,7 +31,7 @@ class KernelFamily:
     symmetric : bool
     definite : bool or None
     normalize : {"rows", None}
-    inputs : {"real", "nonnegative", "distribution", "gaussian", "index"}
+    inputs : {"real", "nonnegative", "distribution", "gaussian", "index"} or Structure
         What samples the kernel accepts.
     parameters : tuple of Parameter
     function : callable or None
@@ -54,7 +54,7 @@ class KernelFamily:
 
     of = "kernels"
     normalize: str | None = None
-    inputs = "real"
+    inputs: Any = "real"
     function: Callable[..., Any] | None = None
     _safe_range: tuple[float, float] | None = None
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from kernreg.engine import Handle
 from kernreg.engine.arrays import is_sparse
+from kernreg.kernels.packed import PackedSamples
 
 
 class SampleParts:
@@ -40,7 +41,11 @@ def same_samples(X: Any, Z: Any) -> bool:
         return False  # as far as one can tell without moving them
     if isinstance(X, SampleParts) and isinstance(Z, SampleParts):
         return len(X.parts) == len(Z.parts) and all(map(same_samples, X.parts, Z.parts))
-    if isinstance(X, SampleParts) or isinstance(Z, SampleParts):
+    if isinstance(X, PackedSamples) and isinstance(Z, PackedSamples):
+        if X.key != Z.key or len(X.arrays) != len(Z.arrays):
+            return False
+        return all(np.array_equal(*pair, equal_nan=True) for pair in zip(X.arrays, Z.arrays, strict=True))
+    if isinstance(X, SampleParts | PackedSamples) or isinstance(Z, SampleParts | PackedSamples):
         return False
     if X.shape != Z.shape or X.dtype != Z.dtype or is_sparse(X) != is_sparse(Z):
         return False
@@ -67,6 +72,8 @@ def overlaps(out: np.ndarray, X: Any) -> bool:
             return False
     if isinstance(X, SampleParts):
         return any(overlaps(out, part) for part in X.parts)
+    if isinstance(X, PackedSamples):
+        return any(overlaps(out, array) for array in X.arrays)
     return bool(np.may_share_memory(out, X.data if is_sparse(X) else X))
 
 
@@ -83,6 +90,8 @@ def identical_pairs(X: Any, Z: Any) -> tuple[np.ndarray, np.ndarray]:
 def _row_keys(X: Any) -> list[bytes]:
     if isinstance(X, SampleParts):
         return [b"".join(keys) for keys in zip(*map(_row_keys, X.parts), strict=True)]
+    if isinstance(X, PackedSamples):
+        return [(sample + 0.0).tobytes() for sample in X]
     if is_sparse(X):
         X = X.copy()
         X.eliminate_zeros()

@@ -18,6 +18,7 @@ import numpy as np
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.memory import empty
+from kernreg.kernels.packed import PackedSamples
 from kernreg.kernels.samples import SampleParts
 
 SHARE = 0.25  # of the memory budget may be kept
@@ -75,6 +76,9 @@ def digest(X: Any) -> bytes | None:
     if isinstance(X, SampleParts):
         parts = [digest(part) for part in X.parts]
         return None if None in parts else hashlib.blake2b(repr(parts).encode(), digest_size=20).digest()
+    if isinstance(X, PackedSamples):
+        parts = [digest(array) for array in X.arrays]
+        return hashlib.blake2b(repr((X.key, parts)).encode(), digest_size=20).digest()
     arrays = (X.data, X.indices, X.indptr) if is_sparse(X) and X.format == "csr" else (X,)
     if not all(isinstance(array, np.ndarray) and not array.dtype.hasobject for array in arrays):
         return None

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from kernreg.kernels import Kernel, KernelFamily
+from kernreg.kernels import Kernel, KernelFamily, PackedSamples
 from kernreg.kernels.samples import SampleParts
 from kernreg.persistence.consistency import check_restored
-from kernreg.persistence.encode import MAX_DEPTH, METHODS, OMITTED, problem_with_attribute
+from kernreg.persistence.encode import MAX_DEPTH, METHODS, OMITTED, PACKED, problem_with_attribute
 from kernreg.persistence.kernel_sizes import KernelSizes
 from kernreg.persistence.randomness import read_generator
 from kernreg.persistence.sparse import read_sparse
@@ -60,6 +60,7 @@ class Decoder:
             "bound": self._bound,
             "family": self._family,
             "samples": self._samples,
+            "packed": self._packed,
             "method": self._method,
             "class": lambda number: self._class(number)[1],
             "object": self._object,
@@ -181,6 +182,12 @@ class Decoder:
         if len({part.shape[0] for part in parts}) != 1:
             raise ValueError("the parts of a sample set do not have the same rows")
         return SampleParts(parts)
+
+    def _packed(self, content: Any) -> PackedSamples:
+        structure, values, offsets, about = (self.decode(item) for item in _fields(content, *PACKED))
+        if not isinstance(structure, str) or not isinstance(about, dict):
+            raise ValueError("packed samples do not say what they are")
+        return PackedSamples(structure, values, offsets, about)
 
     def _method(self, content: Any) -> Any:
         owner, name = _fields(content, "of", "name")

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from sklearn.utils import Bunch
 
 from kernreg.errors import UnsavableModel
-from kernreg.kernels import Kernel, KernelFamily
+from kernreg.kernels import Kernel, KernelFamily, PackedSamples
 from kernreg.kernels.samples import SampleParts
 from kernreg.persistence.arrays import ArrayTable, storable
 from kernreg.persistence.kernel_sizes import KernelSizes
@@ -38,6 +38,8 @@ OMITTED: dict[str, tuple[str, Callable[[Any], None] | None]] = {
     "sklearn.isotonic:IsotonicRegression": ("f_", lambda fitted: fitted._build_f(*_thresholds(fitted))),
     "sklearn.metrics._scorer:_CurveScorer": ("_metadata_request", None),
 }
+#: What a file holds of packed samples.
+PACKED = ("structure", "values", "offsets", "about")
 _DICTS: dict[type, str] = {dict: "dict", OrderedDict: "ordered", Bunch: "bunch"}
 _SEQUENCES: dict[type, str] = {list: "list", tuple: "tuple"}
 _SETS: dict[type, str] = {set: "set", frozenset: "frozenset"}
@@ -113,6 +115,9 @@ class Encoder:
             return "family", self._require(value, lambda: _unregistered(value))
         if isinstance(value, SampleParts):
             return "samples", [self.encode(part, f".parts[{number}]") for number, part in enumerate(value.parts)]
+        if isinstance(value, PackedSamples):
+            contents = (value.structure, value.values, value.offsets, dict(value.about))
+            return "packed", {name: self._part(name, item) for name, item in zip(PACKED, contents, strict=True)}
         if sp.issparse(value):
             return self._write_record("sparse", write_sparse(value), "convert it with .tocsr()")
         if isinstance(value, np.random.Generator | np.random.RandomState | np.random.BitGenerator):

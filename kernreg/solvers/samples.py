@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernreg.engine import Handle, is_row_source, whole
 from kernreg.engine.arrays import check_readable
 from kernreg.errors import DataError
-from kernreg.kernels import Kernel
+from kernreg.kernels import Kernel, Structure
+from kernreg.kernels.ownership import own_samples
 from kernreg.solvers.elsewhere import brought_here, check_handle, reader_of
 from kernreg.solvers.streamed import check_source, in_memory, some_rows
 
@@ -25,7 +26,9 @@ _LARGEST_WEIGHT = 1e140
 
 
 def input_kind(kernel: Kernel) -> str:
-    """Return what samples of a kernel are: ``"table"``, ``"index"`` or ``"any"`` (left to its feature map).
+    """Return what samples of a kernel are: ``"table"``, ``"index"``, ``"structured"`` or ``"any"``.
+
+    Structured samples are packed by the kernel; any samples are left to its feature map.
 
     >>> from kernreg import make_kernel
     >>> input_kind(make_kernel("rbf") + make_kernel("linear"))
@@ -37,7 +40,10 @@ def input_kind(kernel: Kernel) -> str:
     kinds = {input_kind(part) for part in inner}
     if "any" in kinds:
         return "any"
-    if "index" in kinds or getattr(kernel.family, "inputs", None) == "index":
+    inputs = getattr(kernel.family, "inputs", None)
+    if "structured" in kinds or isinstance(inputs, Structure):
+        return "structured"
+    if "index" in kinds or inputs == "index":
         return "index"
     return "table"
 
@@ -58,6 +64,8 @@ def check_samples(
             return check_source(estimator, X, kernel, reset=reset, name=name)
         X = in_memory(X, type(estimator).__name__)
     kind = input_kind(kernel)
+    if kind == "structured":
+        return _packed(kernel, X, name, reset)
     if kind != "any":
         check_readable(X, name)
     if kind == "any":
@@ -75,9 +83,17 @@ def check_samples(
     return check_table(estimator, X, reset=reset)
 
 
+def _packed(kernel: Kernel, X: Any, name: str, reset: bool) -> Any:
+    """Return structured samples packed, those of a fit in memory of their own."""
+    samples = kernel.check_samples(X, name)
+    if samples.shape[0] == 0:
+        raise DataError(f"{name} has no samples; at least one is needed")
+    return own_samples(samples) if reset else samples
+
+
 def has_features(kernel: Kernel, X: Any) -> bool:
     """Whether the samples of a fit are rows of numbers, one for each feature: not indices, pairs, text or graphs."""
-    if isinstance(X, tuple) or input_kind(kernel) == "index":
+    if isinstance(X, tuple) or input_kind(kernel) in ("index", "structured"):
         return False
     return sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f")
 
@@ -101,6 +117,8 @@ def check_second(target: Any, kernel: Kernel, *, reset: bool, name: str, streame
             return kernel.check_samples(target, name)
         target = in_memory(target, "this fit")
     kind = input_kind(kernel)
+    if kind == "structured":
+        return _packed(kernel, target, name, reset)
     if kind == "any":
         return deepcopy(target) if reset else target
     check_readable(target, name)

@@ -53,8 +53,14 @@ class KernelCase:
 
     @property
     def inputs(self) -> str:
-        """What the samples are: ``"real"``, ``"nonnegative"``, ``"distribution"`` or ``"index"``."""
-        return getattr(self.family, "inputs", None) or "real"
+        """What the samples are: ``"real"``, ``"nonnegative"``, ``"distribution"``, ``"index"`` or ``"structured"``."""
+        inputs = getattr(self.family, "inputs", None) or "real"
+        return inputs if isinstance(inputs, str) else "structured"
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether samples are rows of numbers."""
+        return self.inputs not in ("index", "structured")
 
     def declares_symmetry(self) -> bool:
         """Whether the family, or a kernel it makes, is declared symmetric (a combination is what its parts are)."""
@@ -62,7 +68,7 @@ class KernelCase:
 
     def why_not_sparse(self) -> str | None:
         """Return why sparse samples cannot be made for the kernel, None where they can."""
-        if self.samples is not None or self.inputs == "index":
+        if self.samples is not None or not self.has_numbers:
             return "its samples cannot be made sparse"
         program = getattr(self.draw(2)[0], "program", None)
         if program is None or program.statistic in ("rows", "blocks"):
@@ -97,7 +103,7 @@ class KernelCase:
             kernel, X = example(rng, n)
             if not self.is_family:
                 kernel = self.declared
-        X = X if hasattr(X, "shape") else np.asarray(X)
+        X = X if hasattr(X, "shape") else _rows(X)
         if X.shape[0] != n:
             fail(f"example(rng, {n}) returned {X.shape[0]} samples, expected {n}")
         return kernel, X
@@ -115,3 +121,13 @@ class KernelCase:
         """
         kernel, X, Z = self.pair(draw)
         return kernel.bind(Z), X, Z
+
+
+def _rows(X: Any) -> np.ndarray:
+    """Return a list of samples as an array: a table, or, where samples are arrays of many lengths, one of objects."""
+    if not all(isinstance(x, np.ndarray) for x in X):
+        return np.asarray(X)
+    rows = np.empty(len(X), dtype=object)
+    for number, x in enumerate(X):
+        rows[number] = x
+    return rows

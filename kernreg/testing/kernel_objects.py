@@ -108,11 +108,16 @@ def wrong_samples(case: KernelCase) -> None:
         require_error(DataError, lambda: kernel(bad, Z), f"k(X, Z) with {what} in X")
         require_error(DataError, lambda: kernel(X, bad), f"k(X, Z) with {what} in Z")
 
-    refuses(np.zeros((2, 2, 2)), "a three-dimensional array")
-    if case.inputs == "index":
+    refuses(np.zeros((2, 2, 2, 2)), "a four-dimensional array")
+    if case.inputs == "structured":
+        refuses("text", "text")
+        refuses(3.0, "a number")
+    elif case.inputs == "index":
+        refuses(np.zeros((2, 2, 2)), "a three-dimensional array")
         refuses(np.full_like(X, -1), "negative indices")
         refuses(np.full_like(X, 10**9), "indices beyond the last")
     else:
+        refuses(np.zeros((2, 2, 2)), "a three-dimensional array")
         for value in (np.nan, np.inf):
             bad = np.array(X, dtype=float)
             bad[1, 0] = value

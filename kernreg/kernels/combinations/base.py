@@ -20,7 +20,8 @@ from kernreg.kernels.domains import REQUIRED, Domain, Parameter, value_key
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.function import BoundKernel
 from kernreg.kernels.ownership import own_samples
-from kernreg.kernels.samples import SampleParts
+from kernreg.kernels.packed import PackedSamples
+from kernreg.kernels.samples import SampleParts, same_samples
 from kernreg.kernels.value import refuse_foreign_estimator
 
 kernel_domain = Domain("a kernel: a spec such as 'rbf(sigma=2.0)', a Kernel or a family", make_kernel)
@@ -68,9 +69,10 @@ class CombinedKernel(Kernel):
         for part in self.parts:
             checked = part._samples(X, name)
             found.append(checked)
-            if not isinstance(checked, SampleParts) and checked.ndim == 2:
+            if not isinstance(checked, SampleParts | PackedSamples) and checked.ndim == 2:
                 X = checked  # converted once for all parts that see plain rows
-        return found[0] if all(checked is found[0] for checked in found) else SampleParts(tuple(found))
+        one = all(checked is found[0] or _packed_alike(checked, found[0]) for checked in found)
+        return found[0] if one else SampleParts(tuple(found))
 
     def _seen_by_parts(self, X: Any) -> tuple[Any, ...]:
         """Return the samples as each part sees them."""
@@ -212,6 +214,11 @@ def combination(name: str, kind: type[Kernel], *parameters: Parameter, **example
 
     family = KernelFamily(name, kind, parameters, example=make_example)
     return family
+
+
+def _packed_alike(checked: Any, first: Any) -> bool:
+    """Return whether two parts packed samples in the same way: they then see one sample set."""
+    return isinstance(checked, PackedSamples) and isinstance(first, PackedSamples) and same_samples(checked, first)
 
 
 def _parts_known(X: Any) -> Any:

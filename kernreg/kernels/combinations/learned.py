@@ -20,6 +20,7 @@ from kernreg.kernels.combinations.base import CombinedKernel, copied, one_kernel
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, boolean, matrix
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.ownership import frozen
+from kernreg.kernels.packed import PackedSamples
 from kernreg.kernels.samples import row_start, same_samples
 
 _SYMMETRY = 1e-10  # of a correction, relative to its largest entry
@@ -248,7 +249,11 @@ def _projected_example(rng: np.random.Generator, n: int) -> tuple[Kernel, Any]:
     return projected("rbf(sigma=2.0)", rng.normal(size=(6, 4)), rng.normal(size=(6, 3))), rng.normal(size=(n, 4))
 
 
-_SAMPLES = Parameter("samples", REQUIRED, matrix)
+def _fixed_samples(value: Any) -> Any:
+    return value if isinstance(value, PackedSamples) else matrix.check(value)
+
+
+_SAMPLES = Parameter("samples", REQUIRED, Domain(f"{matrix}, or packed samples", _fixed_samples))
 
 corrected = KernelFamily(
     "corrected",

@@ -195,9 +195,10 @@ def _pool(n: int, p: int, method: str, rng: np.random.Generator) -> np.ndarray:
 def _plus_plus(kernel: Kernel, X: Any, p: int, rng: np.random.Generator) -> np.ndarray:
     from sklearn.cluster import kmeans_plusplus
 
-    if kernel.family.inputs == "index":
+    if kernel.family.inputs == "index" or X.shape[1] < 0:
+        kind = "indices" if kernel.family.inputs == "index" else "not rows of features"
         raise ParameterError(
-            f"landmarks='kmeans++' needs features, and the samples of kernel {kernel.name!r} are indices; "
+            f"landmarks='kmeans++' needs features, and the samples of kernel {kernel.name!r} are {kind}; "
             "use 'uniform', 'entropy' or 'leverage'"
         )
     _, chosen = kmeans_plusplus(X, p, random_state=int(rng.integers(2**31 - 1)))

@@ -197,12 +197,15 @@ def _side(side: str) -> str:
 def _as_pair(X: Any, kernel: Kernel) -> tuple[Any, Any] | None:
     """Return two sample sets where a tuple of them was given (a tuple of two rows is a table, as in scikit-learn)."""
     if not isinstance(X, tuple) or len(X) != 2:
-        if isinstance(X, list | tuple) and X and all(len(getattr(side, "shape", ())) == 2 for side in X):
+        tables = isinstance(X, list | tuple) and X and all(len(getattr(side, "shape", ())) == 2 for side in X)
+        if tables and input_kind(kernel) != "structured":  # of which a list of tables is one sample set
             raise DataError(
                 f"X is a {type(X).__name__} of {len(X)} tables; two sample sets are given as a tuple of two, (X, Z), "
                 "and one as a table"
             )
         return None
+    if input_kind(kernel) == "structured":
+        return X
     least = 2 if input_kind(kernel) == "table" else 1
     return X if all(len(getattr(side, "shape", None) or np.shape(side)) >= least for side in X) else None
 

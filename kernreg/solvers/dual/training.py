@@ -121,7 +121,7 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
     """
     regression, pairs = is_regressor(machine), len(getattr(machine, "views", ())) == 2
     is_pair = isinstance(X, tuple) and len(X) == 2
-    if is_pair and not pairs and np.ndim(X[0]) >= 1:
+    if is_pair and not pairs and (input_kind(kernel) == "structured" or np.ndim(X[0]) >= 1):
         raise DataError(
             f"X is a pair; {type(machine).__name__} takes one set of samples. Pairs (X_source, X_target) are for "
             "asymmetric kernels: use 'ask-ls' or 'ask-lsr'"
