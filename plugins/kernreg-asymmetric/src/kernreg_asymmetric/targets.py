@@ -6,14 +6,21 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
 
 from kernreg.errors import DataError
 from kernreg.solvers import check_table
 
 
-def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def class_codes(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted classes and the position of each label among them; raise DataError where there is one only."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None; a classifier needs y with classes")
+    check_array(y, ensure_2d=False, dtype=None, input_name="y")  # neither NaN nor infinity
+    check_classification_targets(y)
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         (only,) = classes.tolist()
@@ -51,3 +58,23 @@ def dense_table(estimator: Any, X: Any, *, reset: bool = True) -> np.ndarray:
             "differ from feature to feature. Use X.toarray(), or reduce the features first"
         )
     return check_table(estimator, X, reset=reset)
+
+
+def check_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """Return n finite weights that are not negative, not all zero; a number stands for n equal ones.
+
+    >>> check_weights([1, 0, 2], 3).tolist()
+    [1.0, 0.0, 2.0]
+    """
+    try:
+        weights = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"sample_weight does not hold numbers: {error}") from None
+    weights = np.full(n, float(weights)) if weights.ndim == 0 else weights
+    if weights.shape != (n,):
+        raise DataError(f"sample_weight has shape {weights.shape}; give one weight for each of the {n} samples")
+    if not np.all(np.isfinite(weights)) or np.any(weights < 0.0):
+        raise DataError("sample_weight has negative or infinite entries or NaN; weights are finite and not negative")
+    if not np.any(weights > 0.0):
+        raise DataError("sample_weight is zero for every sample; at least one must be positive")
+    return weights

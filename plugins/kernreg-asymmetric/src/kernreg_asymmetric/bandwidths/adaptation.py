@@ -1,21 +1,27 @@
-"""Bandwidths of centres by gradients of a squared error, the coefficients being solved exactly at every step.
+"""The leave-one-out error of a Gaussian expansion as a function of its bandwidths and its ridge, with its gradient.
 
     f(x) = Σ_i α_i exp(-Σ_j t_ij (x_j - c_ij)²) + b,      t = θ² = exp(η)
 
-Solved on all samples, (α, b) minimise L = Σ_s v_s |f(x_s) - y_s|²/Σv + λ|α|², and the derivative of the minimum is
-that with α and b held fixed (variable projection). Solved on the supports alone, as published, K_S α = y_S - b,
-b = mean(y_S), and L is the error of all samples; its derivative goes through the solution by one more system with
-K_Sᵀ. With W = ∂L/∂K ∘ K both are
+For given η and ridge λ, (α, b) minimise Σ_s v_s |f(x_s) - y_s|² + λ αᵀSα, Σv = 1: an exact solve. S compares the
+centres; with a common width it is their kernel matrix, and αᵀSα the norm of f in the space of the kernel. With K̃ the
+kernel values of samples and centres, centred by their weighted means, V = diag(v) and M = K̃ᵀVK̃ + λS, a sample that is
+held out from the solve has the residual
+
+    e_s = r_s / (1 - h_s),      r = y - f(x),      h_s = v_s (1 + K̃_s M⁻¹ K̃_sᵀ)
+
+and L = Σ_s v_s e_s² needs no second solve. Its derivatives (S held fixed) are, with B = K̃M⁻¹, p = 2ve/(1 - h),
+q = 2ve²/(1 - h), g = Bᵀp and P = Bᵀ diag(qv) B,
+
+    ∂L/∂K̃ = -(p - VK̃g)αᵀ - (Vr)gᵀ + 2 diag(qv) B - 2VK̃P,      ∂L/∂λ = gᵀSα - tr PS
+
+and with W = ∂L/∂K ∘ K that of the bandwidths is three matrix products, without a loop over samples, centres, features:
 
     ∂L/∂η_ij = -t_ij Σ_s W_si (x_sj - c_ij)²  =  -t ∘ (WᵀX² - 2 C ∘ WᵀX + C² ∘ Wᵀ1)
-
-which is three matrix products and no loop over triples.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -23,7 +29,8 @@ from scipy import linalg
 from kernreg_asymmetric.bandwidths.per_centre import exponents
 
 _LARGEST = 60.0  # |η| beyond which a bandwidth is zero or infinite to any data
-_JITTER = 1e-12
+_JITTER = 1e-13  # of λ, relative to the mean diagonal of K̃ᵀVK̃
+_LEVERAGE = 1e-6  # least 1 - h: a sample that is fitted whatever the others say
 
 
 @dataclass(frozen=True)
@@ -65,81 +72,103 @@ def kernel_values(X: np.ndarray, centres: np.ndarray, log_squares: np.ndarray) -
     return np.exp(E, out=E)
 
 
-def solve_all(K: np.ndarray, data: Sample, penalty: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return (α, b) that minimise the weighted mean squared error plus penalty |α|²."""
-    means, target = data.share @ K, data.share @ data.Y
-    weighted = K * data.share[:, None]
-    G = weighted.T @ K
-    G -= np.outer(means, means)
-    rhs = weighted.T @ data.Y - np.outer(means, target)
-    alpha = regularised_solve(G, rhs, penalty)
-    return alpha, target - means @ alpha
+@dataclass(frozen=True)
+class Solve:
+    """An exact solve: the function, its leave-one-out residuals, and what their derivatives are made of."""
+
+    expansion: Expansion
+    residuals: np.ndarray
+    left_out: np.ndarray
+    keep: np.ndarray
+    kernel: np.ndarray
+    centred: np.ndarray
+    smoothed: np.ndarray
 
 
-def regularised_solve(G: np.ndarray, rhs: np.ndarray, penalty: float) -> np.ndarray:
-    """Return (G + penalty)⁻¹ rhs of a positive semi-definite G; more is added where rounding left it indefinite."""
-    shift = max(penalty, _JITTER * float(np.trace(G)) / len(G), np.finfo(float).tiny)
-    while True:
-        M = G.copy()
-        M[np.diag_indices_from(M)] += shift
-        try:
-            return linalg.cho_solve(linalg.cho_factor(M, lower=True, overwrite_a=True, check_finite=False), rhs)
-        except linalg.LinAlgError:
-            shift *= 10.0
-
-
-class SquaredError:
-    """L and its gradient with respect to η, for fixed centres.
+class LeaveOneOutError:
+    """L and its gradient with respect to η and log λ, for fixed centres.
 
     Parameters
     ----------
     data : Sample
-    centres : ndarray of shape (m, d)
     supports : ndarray of int of shape (m,)
-        The rows of the samples that are the centres.
-    penalty : float
-        λ.
-    on : {"all", "supports"}
-        The samples that the coefficients are solved on.
+        The samples that are centres.
+    S : ndarray of shape (m, m)
+        The matrix of the penalty, positive semi-definite; that of `overlaps` at the bandwidths to start at.
     """
 
-    def __init__(self, data: Sample, supports: np.ndarray, penalty: float, on: str):
-        self._data, self._supports, self._penalty, self._on = data, supports, penalty, on
-        self._centres = data.X[supports]
+    def __init__(self, data: Sample, supports: np.ndarray, S: np.ndarray):
+        self._data, self._centres, self._S = data, data.X[supports], S
         self._X2, self._C2 = data.X * data.X, self._centres * self._centres
 
-    def expansion(self, log_squares: np.ndarray) -> Expansion:
-        """Return the function with these bandwidths, its coefficients solved."""
-        K = kernel_values(self._data.X, self._centres, log_squares)
-        alpha, intercept = self._solve(K)[:2]
-        return Expansion(self._centres, log_squares, alpha, intercept)
+    def solve(self, log_squares: np.ndarray, log_ridge: float) -> Solve:
+        """Return the coefficients for these bandwidths and this ridge, and leave-one-out residuals."""
+        data, v = self._data, self._data.share
+        K = kernel_values(data.X, self._centres, log_squares)
+        means, target = v @ K, v @ data.Y
+        centred = K - means
+        weighted = centred * v[:, None]
+        M = weighted.T @ centred
+        factors = shifted_cholesky(M + float(np.exp(log_ridge)) * self._S)
+        alpha = linalg.cho_solve(factors, weighted.T @ (data.Y - target), check_finite=False)
+        smoothed = linalg.cho_solve(factors, centred.T, check_finite=False).T  # B
+        residuals = (data.Y - target) - centred @ alpha
+        keep = np.maximum(1.0 - v * (1.0 + np.einsum("ij,ij->i", smoothed, centred)), _LEVERAGE)
+        expansion = Expansion(self._centres, log_squares, alpha, target - means @ alpha)
+        return Solve(expansion, residuals, residuals / keep[:, None], keep, K, centred, smoothed)
 
-    def _solve(self, K: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:
-        if self._on == "all":
-            return *solve_all(K, self._data, self._penalty), None
-        A = K[self._supports].copy()
-        A[np.diag_indices_from(A)] += max(self._penalty, _JITTER)
-        factors = linalg.lu_factor(A, overwrite_a=True, check_finite=False)
-        Y = self._data.Y[self._supports]
-        intercept = Y.mean(axis=0)
-        return linalg.lu_solve(factors, Y - intercept, check_finite=False), intercept, factors
+    def value(self, solved: Solve) -> float:
+        """Return L."""
+        return float(self._data.share @ np.square(solved.left_out).sum(axis=1))
 
-    def __call__(self, log_squares: np.ndarray) -> tuple[float, np.ndarray, Expansion]:
-        """Return L, its gradient, and the function with these bandwidths."""
-        data, C = self._data, self._centres
-        K = kernel_values(data.X, C, log_squares)
-        alpha, intercept, factors = self._solve(K)
-        residuals = K @ alpha
-        residuals += intercept - data.Y
-        weighted = 2.0 * data.share[:, None] * residuals
-        loss = 0.5 * float(np.sum(weighted * residuals))
-        W = weighted @ alpha.T
-        if self._on == "all":
-            loss += self._penalty * float(np.sum(alpha * alpha))
-        else:
-            through = linalg.lu_solve(factors, K.T @ weighted, trans=1, check_finite=False)
-            W[self._supports] -= through @ alpha.T
-        W *= K
-        slopes = W.T @ self._X2 - 2.0 * C * (W.T @ data.X) + self._C2 * W.sum(axis=0)[:, None]
+    def __call__(self, log_squares: np.ndarray, log_ridge: float) -> tuple[float, np.ndarray, float, Expansion]:
+        """Return L, its derivatives with respect to η and log λ, and the function."""
+        data, v = self._data, self._data.share
+        solved = self.solve(log_squares, log_ridge)
+        alpha, B, e, keep = solved.expansion.coefficients, solved.smoothed, solved.left_out, solved.keep[:, None]
+        p = 2.0 * v[:, None] * e / keep
+        q = 2.0 * v * v * np.square(e).sum(axis=1) / solved.keep
+        g = B.T @ p
+        QB = B * q[:, None]
+        P = B.T @ QB
+        slopes = -(p - v[:, None] * (solved.centred @ g)) @ alpha.T  # ∂L/∂K̃
+        slopes -= (v[:, None] * solved.residuals) @ g.T
+        slopes += 2.0 * QB
+        slopes -= (2.0 * v[:, None]) * (solved.centred @ P)
+        slopes -= np.outer(v, slopes.sum(axis=0))  # ∂L/∂K: the means of columns move, too
+        ridge_slope = float(np.sum(g * (self._S @ alpha)) - np.sum(P * self._S)) * float(np.exp(log_ridge))
+        W = np.multiply(slopes, solved.kernel, out=slopes)
+        by_width = W.T @ self._X2 - 2.0 * self._centres * (W.T @ data.X) + self._C2 * W.sum(axis=0)[:, None]
         squares = np.exp(np.clip(log_squares, -_LARGEST, _LARGEST))
-        return loss, -squares * slopes, Expansion(C, log_squares, alpha, intercept)
+        return self.value(solved), -squares * by_width, ridge_slope, solved.expansion
+
+
+def overlaps(centres: np.ndarray, log_squares: np.ndarray) -> np.ndarray:
+    """Return how much Gaussians overlap, Π_k (2√(tu)/(t + u))^½ exp(-2tu/(t + u) (c_k - d_k)²) of t, c and u, d.
+
+    A matrix of inner products, of Gaussians of half the width with norm one: positive semi-definite. With equal widths
+    it is the kernel matrix.
+
+    >>> overlaps(np.array([[0.0], [1.0]]), np.zeros((2, 1))).round(4).tolist()
+    [[1.0, 0.3679], [0.3679, 1.0]]
+    """
+    m = len(centres)
+    exponent = np.zeros((m, m))
+    for centre, logarithm in zip(centres.T, np.clip(log_squares, -_LARGEST, _LARGEST).T, strict=True):
+        apart = np.square(np.subtract.outer(centre, centre))
+        ratio = np.subtract.outer(logarithm, logarithm)  # log t - log u
+        mean = 2.0 / np.add.outer(np.exp(-logarithm), np.exp(-logarithm))  # the harmonic mean of t and u
+        exponent -= mean * apart + 0.5 * np.log(np.cosh(0.5 * ratio))
+    return np.exp(exponent)
+
+
+def shifted_cholesky(M: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return the Cholesky factor of M plus a trifle, more where rounding left M indefinite."""
+    shift = max(_JITTER * float(np.trace(M)) / len(M), np.finfo(float).tiny)
+    while True:
+        shifted = M.copy()
+        shifted[np.diag_indices_from(shifted)] += shift
+        try:
+            return linalg.cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError:
+            shift *= 10.0

@@ -5,10 +5,12 @@ arXiv:2406.01435 (2024).
 
     f(x) = Σ_i α_i exp(-|θ_i ⊙ (x - x_i)|²) + b,      x_i some of the samples, θ_i one bandwidth for each feature
 
-Exact solves for α alternate with steps of L-BFGS for log θ², along the exact gradient of the error as a function of θ
-alone (adaptation.py). Descent starts at the best common width, goes on with a common width for each feature, then with
-bandwidths of every centre; centres are added where residuals are worst (growth.py). A part of the samples is held out,
-and their error says when to stop. In the end α is solved once more, on all samples.
+α is solved exactly; θ and the ridge follow the gradient, by L-BFGS, of the squared error of samples held out from
+that solve one at a time (adaptation.py). Descent starts at the best common width, goes on with a common width for
+each feature while centres are added where residuals are worst, and then with bandwidths of every centre. A part of
+the samples is held out from all of it, and their error says when to stop (growth.py). In the end α is solved once
+more, on all samples. The paper solves α on the centres alone, without a ridge, which is for targets with little
+noise.
 """
 
 from __future__ import annotations
@@ -19,19 +21,16 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from kernreg import get_config
 from kernreg.errors import DataError, ParameterError
-from kernreg.solvers import AtomicFit, Display, check_choice
-from kernreg_asymmetric.bandwidths.adaptation import Expansion, Sample, SquaredError
-from kernreg_asymmetric.bandwidths.growth import Plan, grow, penalty_of, stage_sizes
+from kernreg.solvers import AtomicFit, Display
+from kernreg_asymmetric.bandwidths.adaptation import Expansion, Sample
+from kernreg_asymmetric.bandwidths.growth import Plan, grow, loss_of, stage_sizes
 from kernreg_asymmetric.bandwidths.per_centre import lab_rbf
-from kernreg_asymmetric.targets import class_codes, dense_table, one_vs_rest, real_targets
-
-SOLVES = ("all", "supports")
+from kernreg_asymmetric.targets import check_weights, class_codes, dense_table, one_vs_rest, real_targets
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,12 @@ class AdaptationReport(Display):
     supports, samples, held_out : int
         Centres, samples that bandwidths were learned on, and samples held out.
     ridge : float
-        Relative to the mean diagonal of the system.
+        λ, of kernel values of about 1 and standardised targets.
     iterations : int
         Steps of descent, all stages.
-    error, held_out_error : float
-        Mean squared errors, of standardised targets, at the end: of the samples learned on and of those held out.
+    loo_error, held_out_error : float
+        Mean squared errors, of standardised targets: leave-one-out at the end, all samples, with centres and bandwidths
+        held fixed; and of those that were held out.
     """
 
     supports: int
@@ -55,7 +55,7 @@ class AdaptationReport(Display):
     held_out: int
     ridge: float
     iterations: int
-    error: float
+    loo_error: float
     held_out_error: float
 
 
@@ -66,17 +66,13 @@ class _LABRBF(AtomicFit, BaseEstimator):
         self,
         n_supports: Any = 0.2,
         *,
-        solve: str = "all",
-        ridge: Any = "auto",
-        stages: int = 3,
-        max_iter: int = 60,
-        patience: int = 10,
+        stages: int = 2,
+        max_iter: int = 100,
+        patience: int = 15,
         validation_fraction: float = 0.2,
         random_state: Any = 0,
     ):
         self.n_supports = n_supports
-        self.solve = solve
-        self.ridge = ridge
         self.stages = stages
         self.max_iter = max_iter
         self.patience = patience
@@ -87,10 +83,8 @@ class _LABRBF(AtomicFit, BaseEstimator):
         X = X.astype(np.float64, copy=False)
         weights = np.ones(len(Y))
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            weights = check_weights(sample_weight, len(Y))
             kept = np.flatnonzero(weights)
-            if not len(kept):
-                raise DataError("sample_weight is zero for every sample; at least one must be positive")
             X, Y, weights = X[kept], Y[kept], weights[kept]
         n = len(Y)
         if n < 4:
@@ -107,8 +101,9 @@ class _LABRBF(AtomicFit, BaseEstimator):
             train, test = data.take(learned), data.take(held_out)
             state = grow(train, test, plan)
             supports = learned[state.supports]
-            penalty = penalty_of(data, supports, state.log_squares, state.ridge)
-            self._expansion = SquaredError(data, supports, penalty, plan.on).expansion(state.log_squares)
+            loss = loss_of(data, supports, state.log_squares)
+            solved = loss.solve(state.log_squares, state.log_ridge)
+            self._expansion = solved.expansion
         self.support_ = supports
         self.centres_ = X[supports].copy()
         self.theta_ = np.exp(0.5 * state.log_squares) / self._scale
@@ -117,14 +112,13 @@ class _LABRBF(AtomicFit, BaseEstimator):
         self.kernel_ = lab_rbf(centres=self.centres_, theta=self.theta_)
         self.path_ = np.array(state.path)
         self.n_iter_ = len(state.path)
-        error = self._expansion.error(data)
+        ridge = float(np.exp(state.log_ridge))
         self.solver_report_ = AdaptationReport(
-            len(supports), n - held, held, state.ridge, self.n_iter_, error, float(state.error)
+            len(supports), n - held, held, ridge, self.n_iter_, loss.value(solved), float(state.error)
         )
 
     def _plan(self, n: int) -> tuple[Plan, int]:
         """Return what is asked for, and how many samples are held out; raise ParameterError."""
-        check_choice("solve", self.solve, SOLVES)
         for name in ("stages", "max_iter", "patience"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
@@ -141,13 +135,8 @@ class _LABRBF(AtomicFit, BaseEstimator):
             )
         whole = isinstance(count, Integral) or count > 1
         largest = min(n - held, max(1, int(count) if whole else int(count * n)))
-        ridge = self.ridge
-        if ridge == "auto" and isinstance(ridge, str):
-            ridge = None if self.solve == "all" else 1e-8
-        elif isinstance(ridge, bool) or not isinstance(ridge, Real) or not 0.0 <= float(ridge) < np.inf:
-            raise ParameterError(f"ridge={ridge!r} is not accepted; give 'auto' or a number that is not negative")
         sizes = stage_sizes(largest, int(self.stages))
-        return Plan(sizes, self.solve, ridge, int(self.max_iter), int(self.patience)), held
+        return Plan(sizes, int(self.max_iter), int(self.patience)), held
 
     def _values(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
@@ -169,12 +158,6 @@ class LABRBFRegressor(RegressorMixin, _LABRBF):
     ----------
     n_supports : float or int
         Most centres: a part of the samples (at most 1), or a number of them.
-    solve : {"all", "supports"}
-        Where coefficients are solved: least squares on all samples, or interpolation of the supports, as published,
-        which is for targets with little noise.
-    ridge : "auto" or float
-        Relative to the mean diagonal of the system. ``"auto"`` takes that of the least error held out, and 1e-8 with
-        ``solve="supports"``.
     stages : int
         How often centres are added; each stage has about twice as many as the one before.
     max_iter, patience : int
@@ -195,7 +178,8 @@ class LABRBFRegressor(RegressorMixin, _LABRBF):
     kernel_ : Kernel
         ``lab-rbf(centres, theta)``: f(x) = kernel_(x, centres_) @ dual_coef_ + intercept_.
     path_ : ndarray of shape (steps, 3)
-        Number of centres, error of the samples learned on, error held out, step by step; of standardised targets.
+        Number of centres, leave-one-out error of the samples learned on, error held out, step by step; of
+        standardised targets.
     solver_report_ : AdaptationReport
 
     Examples
@@ -246,10 +230,7 @@ class LABRBFClassifier(ClassifierMixin, _LABRBF):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LABRBFClassifier:
         """Fit to samples in rows and their classes."""
         X = dense_table(self, X)
-        check_classification_targets(y)
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        self.classes_, codes = class_codes(y)
+        self.classes_, codes = class_codes(X, y)
         self._fit(X, one_vs_rest(codes, len(self.classes_)), sample_weight)
         return self
 

@@ -28,6 +28,7 @@ from kernreg.errors import ParameterError
 from kernreg_asymmetric.random_features.features import FourierFeatures
 
 _CUT = 1e-12  # of eigenvalues of the features' second moments, relative to the largest
+_SAME = 1e-3  # of the size of features that do not vary but for rounding, times the cut above
 _POLE = 1e-10  # of |κ - σ|, relative to κ
 _ROWS = 4096
 
@@ -89,7 +90,8 @@ class DualSpectrum:
     def __init__(self, features: FourierFeatures, sums: Moments):
         self._features, self._sums = features, sums
         values, vectors = linalg.eigh(sums.gram)
-        kept = values > _CUT * max(values[-1], np.finfo(float).tiny)
+        size = sums.total * float(features.weights.sum())  # what the eigenvalues of features that vary add up to
+        kept = values > _CUT * max(values[-1], _SAME * size)
         if not kept.any():
             raise ParameterError(
                 "the features of all samples are the same: the kernel tells nothing apart. Give samples that differ, "
@@ -130,11 +132,12 @@ class DualSpectrum:
 
     def left_out(self, X: Any, Y: np.ndarray, weights: np.ndarray | None) -> LeftOut:
         """Return what gives leave-one-out residuals of some of the samples, for every γ."""
-        root = np.ones(len(Y)) if weights is None else np.sqrt(weights)
+        weights = np.ones(len(Y)) if weights is None else weights
+        root = np.sqrt(np.minimum(weights, 1.0))  # one unit of weight is left out, as if it were one of several copies
         F = self._features.right(X).astype(np.float64, copy=False)
         U = (root[:, None] * (F - self._sums.mean)) @ self._whiten
         t = root[:, None] * (Y - self._sums.target_mean)
-        return LeftOut(self, U @ self._P, U @ self._Q, t, root, root * root / self._sums.total)
+        return LeftOut(self, U @ self._P, U @ self._Q, t, root, root * root / self._sums.total, weights)
 
 
 @dataclass(frozen=True)
@@ -147,6 +150,7 @@ class LeftOut:
     t: np.ndarray
     root: np.ndarray
     share: np.ndarray
+    weights: np.ndarray
 
     def residuals(self, gamma: float) -> tuple[np.ndarray, np.ndarray]:
         """Return y_i - f⁽⁻ⁱ⁾(x_i) of the source and of the target view."""

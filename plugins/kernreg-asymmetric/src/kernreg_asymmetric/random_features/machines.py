@@ -7,14 +7,14 @@ He, He, Shi, Huang & Suykens, Learning with asymmetric kernels: least squares an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from kernreg import get_config, make_ensembler
@@ -23,7 +23,7 @@ from kernreg.solvers import Display, KernelParameters, check_table
 from kernreg_asymmetric.random_features.dual_spectrum import DualSpectrum, moments, row_blocks
 from kernreg_asymmetric.random_features.feature_kernel import kernel_of_features
 from kernreg_asymmetric.random_features.transformer import fitted_features
-from kernreg_asymmetric.targets import class_codes, one_vs_rest, real_targets
+from kernreg_asymmetric.targets import check_weights, class_codes, one_vs_rest, real_targets
 
 _SOME = 5000  # samples whose leave-one-out residuals choose γ
 _GAMMAS = 49
@@ -58,7 +58,7 @@ class _AsKRFFMachine(KernelParameters):
     def __init__(  # an estimator takes each of its settings as a parameter
         self,
         kernel: Any = None,
-        n_components: Any = 512,
+        n_frequencies: Any = 256,
         gamma: Any = "loo",
         *,
         form: str = "polar",
@@ -66,7 +66,7 @@ class _AsKRFFMachine(KernelParameters):
         random_state: Any = 0,
     ):
         self.kernel = kernel
-        self.n_components = n_components
+        self.n_frequencies = n_frequencies
         self.gamma = gamma
         self.form = form
         self.ensembler = ensembler
@@ -76,13 +76,11 @@ class _AsKRFFMachine(KernelParameters):
         """Fit to checked samples, columns of targets, and targets as ensemblers see them."""
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            weights = check_weights(sample_weight, len(Y))
             kept = np.flatnonzero(weights)
-            if not len(kept):
-                raise DataError("sample_weight is zero for every sample; at least one must be positive")
             X, Y, labels, weights = X[kept], Y[kept], labels[kept], weights[kept]
         self.approximated_, features, _ = fitted_features(
-            self.resolve_kernel(), X, self.n_components, self.form, self.random_state
+            self.resolve_kernel(), X, weights, self.n_frequencies, self.form, self.random_state
         )
         with threadpool_limits(get_config().thread_count(), user_api="blas"):
             spectrum = DualSpectrum(features, moments(features, X, Y, weights))
@@ -90,7 +88,8 @@ class _AsKRFFMachine(KernelParameters):
             ensembler = make_ensembler(self.ensembler)
             gamma = self._given_gamma()
             if gamma is None or getattr(ensembler, "uses_targets", True):
-                left_out = spectrum.left_out(X[some], Y[some], None if weights is None else weights[some])
+                some_weights = None if weights is None else weights[some]
+                left_out = spectrum.left_out(X[some], Y[some], some_weights)
                 if gamma is None:
                     gamma = self._chosen_gamma(spectrum, left_out, ensembler, Y[some], labels[some])
                 views = dict(zip(("source", "target"), map(Y[some].__sub__, left_out.residuals(gamma)), strict=True))
@@ -98,8 +97,11 @@ class _AsKRFFMachine(KernelParameters):
                 some = some[:0]
                 views = {"source": Y[:2], "target": Y[:2]}  # an ensembler that learns nothing sees the shape
             solution = spectrum.at(gamma)
-        seen = labels[some] if len(some) else labels[:2]
-        self.ensembler_ = ensembler.fit({name: _flat(view) for name, view in views.items()}, seen)
+        views = {name: _flat(view) for name, view in views.items()}
+        seen, options = labels[some] if len(some) else labels[:2], {}
+        if len(some) and weights is not None and "sample_weight" in signature(ensembler.fit).parameters:
+            options["sample_weight"] = weights[some]
+        self.ensembler_ = ensembler.fit(views, seen, **options)
         self._features, self._solution = features, solution
         self.kernel_, self.gamma_ = kernel_of_features(features), gamma
         self.coef_ = np.stack([solution.source.T, solution.target.T])
@@ -137,7 +139,7 @@ class _AsKRFFMachine(KernelParameters):
                 continue
             views = {n: Y - e for n, e in zip(("source", "target"), left_out.residuals(gamma), strict=True)}
             merged = merge.fit(views, labels).merge(views)
-            score = self._score_of(merged.reshape(Y.shape), Y)
+            score = self._score_of(merged.reshape(Y.shape), Y, left_out.weights)
             if np.isfinite(score[1]) and score > best:
                 best, chosen = score, float(gamma)
         if chosen is None:
@@ -145,7 +147,7 @@ class _AsKRFFMachine(KernelParameters):
         self.loo_score_ = best[0]
         return chosen
 
-    def _score_of(self, decision: np.ndarray, Y: np.ndarray) -> tuple[float, float]:
+    def _score_of(self, decision: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
         """Return a score, and what settles ties: larger is better."""
         raise NotImplementedError
 
@@ -179,12 +181,13 @@ class AsKRFFClassifier(ClassifierMixin, _AsKRFFMachine):
 
     Parameters
     ----------
-    kernel, n_components, form, random_state
+    kernel, n_frequencies, form, random_state
         Of the features, see `AsKRFF`.
     gamma : "loo", float or sequence of numbers
         γ of AsK-LS. ``"loo"`` takes that with the best leave-one-out accuracy, ties settled by squared error, of a grid
         fitted to the spectrum, and a sequence that of its own; exact leave-one-out, with the features held fixed, of at
-        most 5000 of the samples.
+        most 5000 of the samples. Of a sample with a weight above one, one unit of weight is left out, as if it were
+        one of several copies.
     ensembler : str, class or object
         What merges the views: ``"average"``, ``"source"``, ``"target"``, ``"best"``, ``"stack"``, or one's own.
 
@@ -192,7 +195,7 @@ class AsKRFFClassifier(ClassifierMixin, _AsKRFFMachine):
     ----------
     classes_ : ndarray
     gamma_ : float
-    coef_ : ndarray of shape (2, columns, n_components)
+    coef_ : ndarray of shape (2, columns, 2 n_frequencies)
         Of φ(x) in the source view and of ψ(x) in the target view; columns are classes, one for two classes.
     intercept_ : ndarray of shape (2, columns)
     kernel_, approximated_ : Kernel
@@ -206,7 +209,7 @@ class AsKRFFClassifier(ClassifierMixin, _AsKRFFMachine):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> clf = AsKRFFClassifier("shift-gauss(sigma=3.0, shift=0.3)", n_components=200).fit(X, y)
+    >>> clf = AsKRFFClassifier("shift-gauss(sigma=3.0, shift=0.3)", n_frequencies=100).fit(X, y)
     >>> bool(clf.score(X, y) > 0.95), clf.decision_views(X[:2])["source"].shape
     (True, (2, 3))
     """
@@ -214,20 +217,18 @@ class AsKRFFClassifier(ClassifierMixin, _AsKRFFMachine):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AsKRFFClassifier:
         """Fit to samples in rows and their classes."""
         X = check_table(self, X)
-        check_classification_targets(y)
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        self.classes_, codes = class_codes(y)
+        self.classes_, codes = class_codes(X, y)
         labels = np.where(codes == 1, 1, -1) if len(self.classes_) == 2 else codes
         self._fit(X, one_vs_rest(codes, len(self.classes_)), labels, sample_weight)
         return self
 
-    def _score_of(self, decision: np.ndarray, Y: np.ndarray) -> tuple[float, float]:
+    def _score_of(self, decision: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
         if Y.shape[1] == 1:
-            right = (decision > 0.0) == (Y > 0.0)
+            right = (decision > 0.0)[:, 0] == (Y > 0.0)[:, 0]
         else:
             right = decision.argmax(axis=1) == Y.argmax(axis=1)
-        return float(np.mean(right)), -float(np.mean((decision - Y) ** 2))
+        squared = np.square(decision - Y).mean(axis=1)
+        return float(np.average(right, weights=weights)), -float(np.average(squared, weights=weights))
 
     def decision_views(self, X: Any) -> dict[str, np.ndarray]:
         """Return the decision values of the source and of the target view."""
@@ -252,7 +253,7 @@ class AsKRFFRegressor(RegressorMixin, _AsKRFFMachine):
     --------
     >>> import numpy as np
     >>> x = np.linspace(0, 6, 200)[:, None]
-    >>> model = AsKRFFRegressor("cosh-gauss(sigma=1.0, beta=0.5)", n_components=100).fit(x, np.sin(x[:, 0]))
+    >>> model = AsKRFFRegressor("cosh-gauss(sigma=1.0, beta=0.5)", n_frequencies=50).fit(x, np.sin(x[:, 0]))
     >>> bool(model.score(x, np.sin(x[:, 0])) > 0.99)
     True
     """
@@ -265,8 +266,8 @@ class AsKRFFRegressor(RegressorMixin, _AsKRFFMachine):
         self._flat = y.ndim == 1
         return self
 
-    def _score_of(self, decision: np.ndarray, Y: np.ndarray) -> tuple[float, float]:
-        return float(r2_score(Y, decision)) if np.all(np.isfinite(decision)) else -np.inf, 0.0
+    def _score_of(self, decision: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+        return float(r2_score(Y, decision, sample_weight=weights)) if np.all(np.isfinite(decision)) else -np.inf, 0.0
 
     def decision_views(self, X: Any) -> dict[str, np.ndarray]:
         """Return the predictions of the source and of the target view."""

@@ -27,18 +27,16 @@ from kernreg_asymmetric.shift_invariant.spectra import spectral_measure
 
 
 def fitted_features(
-    kernel: Kernel, X: Any, n_components: Any, form: str, random_state: Any
+    kernel: Kernel, X: Any, weights: np.ndarray | None, n_frequencies: Any, form: str, random_state: Any
 ) -> tuple[Kernel, FourierFeatures, np.ndarray]:
     """Return the kernel with its widths as numbers, random features of it, and the total mass and those of parts."""
     check_choice("form", form, FORMS)
-    if isinstance(n_components, bool) or not isinstance(n_components, Integral) or n_components < 2 or n_components % 2:
-        raise ParameterError(
-            f"n_components={n_components!r} is not accepted; give an even integer, two features for each frequency"
-        )
-    kernel = kernel.resolve_widths(X)
+    if isinstance(n_frequencies, bool) or not isinstance(n_frequencies, Integral) or n_frequencies < 1:
+        raise ParameterError(f"n_frequencies={n_frequencies!r} is not accepted; give a positive integer")
+    kernel = kernel.resolve_widths(X, weights)
     measure = spectral_measure(kernel, X.shape[1])
     rng = np.random.default_rng(_seed(random_state))
-    features = draw_features(measure, int(n_components) // 2, form, rng)
+    features = draw_features(measure, int(n_frequencies), form, rng)
     return kernel, features, np.array([measure.mass, *measure.parts])
 
 
@@ -56,8 +54,8 @@ class AsKRFF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParameters
         ``shift-gauss``, ``sinh-gauss``, ``cosh-gauss``, ``skew-laplace``, ``profile-product``, or an even kernel:
         ``rbf``, ``laplacian``, ``matern``, ``cauchy``; also their transposes and positive multiples.
         By default that of the chain around it, else ``rbf``.
-    n_components : int
-        Features of each side, an even number: two for each frequency.
+    n_frequencies : int
+        D. Each side has 2 D features, all cosines first.
     form : {"polar", "parts"}
         ``polar`` draws frequencies from |μ| and gives each its phase. ``parts`` draws from the four positive parts of
         the real and the imaginary part, in proportion to their masses, as published. Their masses add up to more than
@@ -84,16 +82,16 @@ class AsKRFF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParameters
     >>> import numpy as np
     >>> from kernreg import make_kernel
     >>> X = np.random.default_rng(0).standard_normal((100, 3))
-    >>> map = AsKRFF("shift-gauss(sigma=2.0, shift=0.5)", n_components=2000).fit(X)
+    >>> map = AsKRFF("shift-gauss(sigma=2.0, shift=0.5)", n_frequencies=1000).fit(X)
     >>> K = make_kernel("shift-gauss(sigma=2.0, shift=0.5)")(X)
     >>> error = np.sqrt(np.mean((map.transform(X) @ map.transform_right(X).T - K) ** 2))
     >>> bool(error < map.error_bound_), round(map.error_bound_, 4)
     (True, 0.0316)
     """
 
-    def __init__(self, kernel: Any = None, n_components: Any = 512, *, form: str = "polar", random_state: Any = 0):
+    def __init__(self, kernel: Any = None, n_frequencies: Any = 256, *, form: str = "polar", random_state: Any = 0):
         self.kernel = kernel
-        self.n_components = n_components
+        self.n_frequencies = n_frequencies
         self.form = form
         self.random_state = random_state
 
@@ -101,7 +99,7 @@ class AsKRFF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParameters
         """Draw frequencies; of the samples only their number of features matters, and the widths that are words."""
         X = check_table(self, X)
         self.approximated_, self._features, masses = fitted_features(
-            self.resolve_kernel(), X, self.n_components, self.form, self.random_state
+            self.resolve_kernel(), X, None, self.n_frequencies, self.form, self.random_state
         )
         self.mass_, self.part_masses_ = float(masses[0]), masses[1:]
         mass = self.mass_ if self.form == "polar" else float(self.part_masses_.sum())
