@@ -1,0 +1,255 @@
+"""lab-rbf: few Gaussians with bandwidths of their own in place of one for each sample with a common one.
+
+He, He, Shi, Huang & Suykens, Learning analysis of kernel ridgeless regression with asymmetric kernel learning,
+arXiv:2406.01435 (2024).
+
+    f(x) = Σ_i α_i exp(-|θ_i ⊙ (x - x_i)|²) + b,      x_i some of the samples, θ_i one bandwidth for each feature
+
+α is solved exactly; θ and the ridge follow the gradient, by L-BFGS, of the squared error of samples held out from
+that solve one at a time (adaptation.py). Descent starts at the best common width, goes on with a common width for
+each feature while centres are added where residuals are worst, and then with bandwidths of every centre. A part of
+the samples is held out from all of it, and their error says when to stop (growth.py). In the end α is solved once
+more, on all samples. The paper solves α on the centres alone, without a ridge, which is for targets with little
+noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from kernreg import get_config
+from kernreg.errors import DataError, ParameterError
+from kernreg.solvers import AtomicFit, Display
+from kernreg_asymmetric.bandwidths.adaptation import Expansion, Sample
+from kernreg_asymmetric.bandwidths.growth import Plan, grow, loss_of, stage_sizes
+from kernreg_asymmetric.bandwidths.per_centre import lab_rbf
+from kernreg_asymmetric.targets import check_weights, class_codes, dense_table, one_vs_rest, real_targets
+
+
+@dataclass(frozen=True)
+class AdaptationReport(Display):
+    """How bandwidths were learned.
+
+    Attributes
+    ----------
+    supports, samples, held_out : int
+        Centres, samples that bandwidths were learned on, and samples held out.
+    ridge : float
+        λ, of kernel values of about 1 and standardised targets.
+    iterations : int
+        Steps of descent, all stages.
+    loo_error, held_out_error : float
+        Mean squared errors, of standardised targets: leave-one-out at the end, all samples, with centres and bandwidths
+        held fixed; and of those that were held out.
+    """
+
+    supports: int
+    samples: int
+    held_out: int
+    ridge: float
+    iterations: int
+    loo_error: float
+    held_out_error: float
+
+
+class _LABRBF(AtomicFit, BaseEstimator):
+    """The fit of both machines."""
+
+    def __init__(
+        self,
+        n_supports: Any = 0.2,
+        *,
+        stages: int = 2,
+        max_iter: int = 100,
+        patience: int = 15,
+        validation_fraction: float = 0.2,
+        random_state: Any = 0,
+    ):
+        self.n_supports = n_supports
+        self.stages = stages
+        self.max_iter = max_iter
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+
+    def _fit(self, X: Any, Y: np.ndarray, sample_weight: Any) -> None:
+        X = X.astype(np.float64, copy=False)
+        weights = np.ones(len(Y))
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, len(Y))
+            kept = np.flatnonzero(weights)
+            X, Y, weights = X[kept], Y[kept], weights[kept]
+        n = len(Y)
+        if n < 4:
+            raise DataError(f"n_samples={n}: lab-rbf learns on some samples and holds out others; give at least 4")
+        plan, held = self._plan(n)
+        share = weights / weights.sum()
+        self._mean, self._scale = share @ X, _deviations(X, share)
+        self._target_mean, self._target_scale = share @ Y, _deviations(Y, share)
+        data = Sample((X - self._mean) / self._scale, (Y - self._target_mean) / self._target_scale, share)
+        order = np.random.default_rng(_seed(self.random_state)).permutation(n)
+        held_out, learned = np.sort(order[:held]), np.sort(order[held:])
+        # The products are as large as the samples: threads of BLAS as configured.
+        with threadpool_limits(get_config().thread_count(), user_api="blas"):
+            train, test = data.take(learned), data.take(held_out)
+            state = grow(train, test, plan)
+            supports = learned[state.supports]
+            loss = loss_of(data, supports, state.log_squares)
+            solved = loss.solve(state.log_squares, state.log_ridge)
+            self._expansion = solved.expansion
+        self.support_ = supports
+        self.centres_ = X[supports].copy()
+        self.theta_ = np.exp(0.5 * state.log_squares) / self._scale
+        self.dual_coef_ = self._expansion.coefficients * self._target_scale
+        self.intercept_ = self._expansion.intercept * self._target_scale + self._target_mean
+        self.kernel_ = lab_rbf(centres=self.centres_, theta=self.theta_)
+        self.path_ = np.array(state.path)
+        self.n_iter_ = len(state.path)
+        ridge = float(np.exp(state.log_ridge))
+        self.solver_report_ = AdaptationReport(
+            len(supports), n - held, held, ridge, self.n_iter_, loss.value(solved), float(state.error)
+        )
+
+    def _plan(self, n: int) -> tuple[Plan, int]:
+        """Return what is asked for, and how many samples are held out; raise ParameterError."""
+        for name in ("stages", "max_iter", "patience"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+                raise ParameterError(f"{name}={value!r} is not accepted; give a positive integer")
+        share: Any = self.validation_fraction
+        if isinstance(share, bool) or not isinstance(share, Real) or not 0.0 < float(share) < 1.0:
+            raise ParameterError(f"validation_fraction={share!r} is not accepted; give a number between 0 and 1")
+        held = min(max(1, round(float(share) * n)), n - 2)
+        count = self.n_supports
+        numeric = isinstance(count, Real) and not isinstance(count, bool)
+        if not numeric or not count > 0 or (count > 1 and count != int(count)):
+            raise ParameterError(
+                f"n_supports={count!r} is not accepted; give a positive integer, or a part of the samples, at most 1"
+            )
+        whole = isinstance(count, Integral) or count > 1
+        largest = min(n - held, max(1, int(count) if whole else int(count * n)))
+        sizes = stage_sizes(largest, int(self.stages))
+        return Plan(sizes, int(self.max_iter), int(self.patience)), held
+
+    def _values(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        X = dense_table(self, X, reset=False)
+        scaled = (X.astype(np.float64, copy=False) - self._mean) / self._scale
+        found: Expansion = self._expansion
+        values = np.empty((len(X), len(self.intercept_)), dtype=X.dtype)
+        step = max(1, (1 << 24) // max(1, len(found.centres)))
+        for start in range(0, len(X), step):
+            rows = slice(start, start + step)
+            values[rows] = found(scaled[rows]) * self._target_scale + self._target_mean
+        return values
+
+
+class LABRBFRegressor(RegressorMixin, _LABRBF):
+    """Regression by few Gaussians, each with a bandwidth of its own for every feature.
+
+    Parameters
+    ----------
+    n_supports : float or int
+        Most centres: a part of the samples (at most 1), or a number of them.
+    stages : int
+        How often centres are added; each stage has about twice as many as the one before.
+    max_iter, patience : int
+        Steps of descent in each stage, and how many without a better error held out end it.
+    validation_fraction : float
+        Part of the samples that is held out.
+    random_state : int, Generator, RandomState or None
+        Of which samples are held out.
+
+    Attributes
+    ----------
+    support_ : ndarray of int
+        The samples that are centres (among those of positive weight).
+    centres_, theta_ : ndarray of shape (m, d)
+        Centres and their bandwidths θ.
+    dual_coef_ : ndarray of shape (m, outputs)
+    intercept_ : ndarray of shape (outputs,)
+    kernel_ : Kernel
+        ``lab-rbf(centres, theta)``: f(x) = kernel_(x, centres_) @ dual_coef_ + intercept_.
+    path_ : ndarray of shape (steps, 3)
+        Number of centres, leave-one-out error of the samples learned on, error held out, step by step; of
+        standardised targets.
+    solver_report_ : AdaptationReport
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.sort(rng.uniform(0.0, 1.0, 300))[:, None]
+    >>> y = np.sin(1.0 / (0.05 + 0.4 * x[:, 0]))  # fast on the left, slow on the right
+    >>> model = LABRBFRegressor(n_supports=30).fit(x, y)
+    >>> bool(model.score(x, y) > 0.99), len(model.support_) <= 30
+    (True, True)
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LABRBFRegressor:
+        """Fit to samples in rows and their outputs, (n,) or (n, outputs)."""
+        X = dense_table(self, X)
+        y = real_targets(X, y)
+        self._fit(X, y.reshape(len(y), -1), sample_weight)
+        self._flat = y.ndim == 1
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the outputs of each sample."""
+        values = self._values(X)
+        return values[:, 0] if self._flat else values
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class LABRBFClassifier(ClassifierMixin, _LABRBF):
+    """Classification by few Gaussians with bandwidths of their own: least squares on ±1 targets, one-vs-rest.
+
+    All classes share centres and bandwidths. Parameters and attributes are those of `LABRBFRegressor`, and
+    ``classes_``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = LABRBFClassifier().fit(X, y)
+    >>> bool(clf.score(X, y) > 0.95), clf.decision_function(X[:2]).shape
+    (True, (2, 3))
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LABRBFClassifier:
+        """Fit to samples in rows and their classes."""
+        X = dense_table(self, X)
+        self.classes_, codes = class_codes(X, y)
+        self._fit(X, one_vs_rest(codes, len(self.classes_)), sample_weight)
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return decision values: (n,) for two classes, else (n, classes)."""
+        values = self._values(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each sample."""
+        decision = self.decision_function(X)
+        return self.classes_[(decision > 0.0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)]
+
+
+def _deviations(values: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return weighted standard deviations of columns, 1 where a column is constant."""
+    spread = np.sqrt(share @ np.square(values - share @ values))
+    return np.where(spread > 1e-14 * np.abs(values).max(axis=0, initial=0.0), spread, 1.0)
+
+
+def _seed(random_state: Any) -> Any:
+    return random_state.randint(2**31) if isinstance(random_state, np.random.RandomState) else random_state

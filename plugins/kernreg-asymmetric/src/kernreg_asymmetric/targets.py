@@ -1,0 +1,80 @@
+"""Targets as columns of numbers, and dense tables, for the machines of this package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from kernreg.errors import DataError
+from kernreg.solvers import check_table
+
+
+def class_codes(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted classes and the position of each label among them; raise DataError where there is one only."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None; a classifier needs y with classes")
+    check_array(y, ensure_2d=False, dtype=None, input_name="y")  # neither NaN nor infinity
+    check_classification_targets(y)
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        (only,) = classes.tolist()
+        raise DataError(f"y has one class only ({only!r}, {len(y)} samples); a classifier needs at least 2 classes")
+    return classes, codes
+
+
+def one_vs_rest(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return a ±1 column for each class; of two classes the second is +1, in a single column.
+
+    >>> one_vs_rest(np.array([0, 1, 1]), 2).ravel().tolist()
+    [-1.0, 1.0, 1.0]
+    """
+    if n_classes == 2:
+        return np.where(codes == 1, 1.0, -1.0)[:, None]
+    return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
+
+
+def real_targets(X: Any, y: Any) -> np.ndarray:
+    """Return real outputs, (n,) or (n, outputs), as many as samples; a column vector stays two-dimensional."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None; a regressor needs y with numbers")
+    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    if y.ndim > 2:
+        raise DataError(f"y has shape {y.shape}; give one number for each sample, or a row of them")
+    check_consistent_length(X, y)
+    return y
+
+
+def dense_table(estimator: Any, X: Any, *, reset: bool = True) -> np.ndarray:
+    """Return rows of features as `check_table` does; sparse ones are refused."""
+    if sp.issparse(X):
+        raise TypeError(
+            f"Sparse data was passed for X, and {type(estimator).__name__} takes dense tables only: bandwidths "
+            "differ from feature to feature. Use X.toarray(), or reduce the features first"
+        )
+    return check_table(estimator, X, reset=reset)
+
+
+def check_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """Return n finite weights that are not negative, not all zero; a number stands for n equal ones.
+
+    >>> check_weights([1, 0, 2], 3).tolist()
+    [1.0, 0.0, 2.0]
+    """
+    try:
+        weights = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"sample_weight does not hold numbers: {error}") from None
+    weights = np.full(n, float(weights)) if weights.ndim == 0 else weights
+    if weights.shape != (n,):
+        raise DataError(f"sample_weight has shape {weights.shape}; give one weight for each of the {n} samples")
+    if not np.all(np.isfinite(weights)) or np.any(weights < 0.0):
+        raise DataError("sample_weight has negative or infinite entries or NaN; weights are finite and not negative")
+    if not np.any(weights > 0.0):
+        raise DataError("sample_weight is zero for every sample; at least one must be positive")
+    return weights
