@@ -1,0 +1,135 @@
+"""Work cell by cell: in threads with one BLAS thread each, or on the computers of the configured engine.
+
+Which thread does a cell changes nothing in it, so results are the same bits for any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import sklearn
+
+from kernreg.common.progress import progress
+from kernreg.config import memory_budget
+from kernreg.engine.dispatch import configured_engine
+from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
+from kernreg.errors import GridEndWarning
+from kernreg.solvers.advice import advise
+from kernreg.solvers.cells.search import PILOTS, Cell, Fitted, Plan, fit_cell
+from kernreg.solvers.cells.training import CellData
+from kernreg.solvers.samples import take
+
+_MATRICES = 6  # of m × m that a decomposition may need
+_TOGETHER = 64  # cells whose samples travel to another computer together
+
+
+def fit_cells(
+    data: CellData, rows: list[np.ndarray], cells: Sequence[int], plan: Plan, *, pilots: bool
+) -> tuple[dict[int, Fitted], int]:
+    """Return the machines of some cells, and the number of pilots: cells in which more was tried than in the others.
+
+    Parameters
+    ----------
+    data : CellData
+    rows : list of ndarray of int
+        The samples of each cell.
+    cells : sequence of int
+        Those to fit.
+    plan : Plan
+    pilots : bool
+        Whether all but some cells may be content with less.
+    """
+    search = pilots and len(cells) > 2 * PILOTS and (len(plan.factors) > 1 or _chooses(plan.solver))
+    first = [cells[i] for i in np.linspace(0, len(cells) - 1, PILOTS).astype(int)] if search else list(cells)
+    others = [cell for cell in cells if cell not in set(first)]
+    with progress("cells", len(cells)) as report:
+        fitted: dict[int, Fitted] = {}
+
+        def note(cell: int, found: Fitted) -> None:
+            fitted[cell] = found
+            report(len(fitted))
+
+        _each(data, rows, first, plan, note)
+        if others:
+            _each(data, rows, others, plan.narrowed([fitted[cell] for cell in first]), note)
+    return dict(sorted(fitted.items())), len(first) if search else 0
+
+
+def _chooses(solver: Any) -> bool:
+    """Whether a solver chooses γ by leave-one-out."""
+    gamma = getattr(solver, "gamma", None)
+    return isinstance(gamma, str) and gamma == "loo"
+
+
+def _each(
+    data: CellData, rows: list[np.ndarray], cells: list[int], plan: Plan, note: Callable[[int, Fitted], None]
+) -> None:
+    """Fit the machines of some cells, the largest first, and note each as it is done."""
+
+    def samples_of(cell: int) -> Cell:
+        some = rows[cell]
+        return Cell(take(data.X, some), data.y[some], None if data.weights is None else data.weights[some])
+
+    settings, engine = sklearn.get_config(), configured_engine()
+    ordered = sorted(cells, key=lambda cell: -len(rows[cell]))
+    if engine is not None and len(cells) > 1:
+        for start in range(0, len(ordered), _TOGETHER):
+            batch = ordered[start : start + _TOGETHER]
+            for number, found in engine.each(fit_cell, [samples_of(c) for c in batch], args=(plan, settings)):
+                note(batch[number], found)
+        return
+    m = len(rows[ordered[0]]) if ordered else 1
+    together = max(1, min(thread_count(), len(ordered), memory_budget() // (_MATRICES * 8 * m * m)))
+    if together > 1:
+        np.linalg.eigh(np.eye(2))  # BLAS is loaded before its threads are counted
+    with single_threaded_blas(together > 1):
+        run_tasks(lambda i: note(ordered[i], fit_cell(samples_of(ordered[i]), plan, settings)), len(ordered), together)
+
+
+def over_cells(cells: np.ndarray, ask: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
+    """Return for each entry what its cell says, cells in parallel.
+
+    Parameters
+    ----------
+    cells : ndarray of int
+        The cell of each entry.
+    ask : callable
+        ``ask(cell, entries)`` returns values (number of entries, columns).
+
+    Examples
+    --------
+    >>> over_cells(np.array([1, 0, 1]), lambda cell, entries: np.full((len(entries), 1), cell)).ravel().tolist()
+    [1, 0, 1]
+    """
+    groups = list(_groups(cells))
+    found: list[Any] = [None] * len(groups)
+
+    def work(number: int) -> None:
+        found[number] = ask(*groups[number])
+
+    with single_threaded_blas(len(groups) > 1 and thread_count() > 1):
+        run_tasks(work, len(groups))
+    values = np.empty((len(cells), found[0].shape[1]), dtype=np.result_type(*found))
+    for (_, entries), part in zip(groups, found, strict=True):
+        values[entries] = part
+    return values
+
+
+def _groups(cells: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    order = np.argsort(cells, kind="stable")
+    numbers, firsts = np.unique(cells[order], return_index=True)
+    for number, entries in zip(numbers, np.split(order, firsts[1:]), strict=True):
+        yield int(number), entries
+
+
+def warn_of_cells(fitted: dict[int, Fitted], n_cells: int) -> None:
+    """Pass on what fits warn of, each kind once. A γ at the end of its values says little of one cell among many."""
+    heard = [warning for each in fitted.values() for warning in each.warnings]
+    for category in dict.fromkeys(warning.category for warning in heard):
+        messages = [warning for warning in heard if warning.category is category]
+        if n_cells == 1:
+            advise(str(messages[0]), category, stacklevel=5)
+        elif not issubclass(category, GridEndWarning):
+            advise(f"in {len(messages)} of {n_cells} cells; in the first: {messages[0]}", category, stacklevel=5)
