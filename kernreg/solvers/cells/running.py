@@ -14,7 +14,7 @@ import sklearn
 from kernreg.common.progress import progress
 from kernreg.config import memory_budget
 from kernreg.engine.dispatch import configured_engine
-from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
+from kernreg.engine.threads import one_task, run_tasks, single_threaded_blas, thread_count
 from kernreg.errors import GridEndWarning
 from kernreg.solvers.advice import advise
 from kernreg.solvers.cells.search import PILOTS, Cell, Fitted, Plan, fit_cell
@@ -81,11 +81,20 @@ def _each(
                 note(batch[number], found)
         return
     m = len(rows[ordered[0]]) if ordered else 1
-    together = max(1, min(thread_count(), len(ordered), memory_budget() // (_MATRICES * 8 * m * m)))
-    if together > 1:
-        np.linalg.eigh(np.eye(2))  # BLAS is loaded before its threads are counted
-    with single_threaded_blas(together > 1):
-        run_tasks(lambda i: note(ordered[i], fit_cell(samples_of(ordered[i]), plan, settings)), len(ordered), together)
+    together = memory_budget() // (_MATRICES * 8 * m * m)
+    if together < 2 or len(ordered) < 2:  # each with all threads
+        for cell in ordered:
+            note(cell, fit_cell(samples_of(cell), plan, settings))
+        return
+
+    def work(number: int) -> None:
+        cell = ordered[number]
+        with one_task():
+            note(cell, fit_cell(samples_of(cell), plan, settings))
+
+    np.linalg.eigh(np.eye(2))  # BLAS is loaded before its threads are counted
+    with single_threaded_blas():
+        run_tasks(work, len(ordered), together)
 
 
 def over_cells(cells: np.ndarray, ask: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
