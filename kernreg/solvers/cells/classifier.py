@@ -90,7 +90,8 @@ class CellsClassifier(ClassifierMixin, CellMachine):
     @row_by_row
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of each sample."""
-        return ClassTargets(self.classes_).predicted(self.decision_function(X))
+        decision = self.decision_function(X)
+        return ClassTargets(self.classes_).predicted(decision)
 
     @row_by_row
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -124,7 +125,8 @@ class CellsClassifier(ClassifierMixin, CellMachine):
     @property
     def loo_score_(self) -> float:
         """Exact leave-one-out accuracy over the samples of all cells."""
-        return ClassTargets(self.classes_).score(self.loo_decision_, self._y, self._weights)
+        decision = self.loo_decision_
+        return ClassTargets(self.classes_).score(decision, self._y, self._weights)
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if values.shape[1] == 1 else values

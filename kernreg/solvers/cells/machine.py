@@ -88,7 +88,7 @@ class CellMachine(KernelParameters):
         overlap: float = 0.0,
         n_nearest: int = 1,
         partition: str = "tree",
-        widths: Any = (0.5, 1.0, 2.0),
+        widths: Any = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0),
         search: str = "pilots",
         random_state: Any = 0,
     ):

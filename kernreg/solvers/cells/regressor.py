@@ -94,7 +94,8 @@ class CellsRegressor(RegressorMixin, CellMachine):
     @property
     def loo_score_(self) -> float:
         """Exact leave-one-out R² over the samples of all cells."""
-        return RealTargets(flat=self._flat).score(self.loo_decision_, self._y, self._weights)
+        decision = self.loo_decision_
+        return RealTargets(flat=self._flat).score(decision, self._y, self._weights)
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self._flat else values

@@ -22,6 +22,7 @@ from kernreg.solvers.cells.training import CellData
 from kernreg.solvers.samples import take
 
 _MATRICES = 6  # of m × m that a decomposition may need
+_PILOT_SIZE = 2000  # the most samples of a pilot: more make a full search long
 _TOGETHER = 64  # cells whose samples travel to another computer together
 
 
@@ -42,19 +43,29 @@ def fit_cells(
         Whether all but some cells may be content with less.
     """
     search = pilots and len(cells) > 2 * PILOTS and (len(plan.factors) > 1 or _chooses(plan.solver))
-    first = [cells[i] for i in np.linspace(0, len(cells) - 1, PILOTS).astype(int)] if search else list(cells)
-    others = [cell for cell in cells if cell not in set(first)]
+    fitted: dict[int, Fitted] = {}
     with progress("cells", len(cells)) as report:
-        fitted: dict[int, Fitted] = {}
 
         def note(cell: int, found: Fitted) -> None:
             fitted[cell] = found
             report(len(fitted))
 
-        _each(data, rows, first, plan, note)
-        if others:
-            _each(data, rows, others, plan.narrowed([fitted[cell] for cell in first]), note)
-    return dict(sorted(fitted.items())), len(first) if search else 0
+        if search:
+            first = [cells[i] for i in np.linspace(0, len(cells) - 1, PILOTS).astype(int)]
+            some = {cell: _some(rows[cell], data.y) for cell in first}
+            _each(data, some, first, plan, note)
+            plan = plan.narrowed([fitted[cell] for cell in first])
+            for cell in first:
+                if len(some[cell]) < len(rows[cell]):
+                    del fitted[cell]  # it was a part of the cell
+        _each(data, dict(enumerate(rows)), [cell for cell in cells if cell not in fitted], plan, note)
+    return dict(sorted(fitted.items())), PILOTS if search else 0
+
+
+def _some(rows: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return at most so many of the samples of a cell, evenly spaced; all where these are of one class."""
+    some = rows[np.linspace(0, len(rows) - 1, min(len(rows), _PILOT_SIZE)).astype(int)]
+    return some if np.any(y[some] != y[some[0]]) else rows
 
 
 def _chooses(solver: Any) -> bool:
@@ -64,7 +75,7 @@ def _chooses(solver: Any) -> bool:
 
 
 def _each(
-    data: CellData, rows: list[np.ndarray], cells: list[int], plan: Plan, note: Callable[[int, Fitted], None]
+    data: CellData, rows: dict[int, np.ndarray], cells: list[int], plan: Plan, note: Callable[[int, Fitted], None]
 ) -> None:
     """Fit the machines of some cells, the largest first, and note each as it is done."""
 
