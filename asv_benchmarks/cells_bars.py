@@ -67,7 +67,7 @@ def measure(name: str, model: Any, data: tuple[np.ndarray, ...]) -> tuple[float,
     done, cpu = time.perf_counter(), time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(
-        f"{name:24s}{len(X):8d} rows, accuracy {accuracy:.4f}  fit {fitted - wall:7.1f} s  predict {done - fitted:5.1f} s"
+        f"{name:24s}{len(X):8d} rows, accuracy {accuracy:.4f} fit {fitted - wall:7.1f} s  predict {done - fitted:.1f} s"
         f"  CPU {cpu:7.1f} s  peak {peak:.2f} GB",
         flush=True,
     )

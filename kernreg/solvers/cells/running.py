@@ -15,7 +15,7 @@ from kernreg.common.progress import progress
 from kernreg.config import memory_budget
 from kernreg.engine.dispatch import configured_engine
 from kernreg.engine.threads import one_task, run_tasks, single_threaded_blas, thread_count
-from kernreg.errors import GridEndWarning
+from kernreg.errors import GridEndWarning, UninformativeKernelWarning
 from kernreg.solvers.advice import advise
 from kernreg.solvers.cells.search import PILOTS, Cell, Fitted, Plan, fit_cell
 from kernreg.solvers.cells.training import CellData
@@ -145,11 +145,15 @@ def _groups(cells: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 
 
 def warn_of_cells(fitted: dict[int, Fitted], n_cells: int) -> None:
-    """Pass on what fits warn of, each kind once. A γ at the end of its values says little of one cell among many."""
+    """Pass on what fits warn of, each kind once.
+
+    Of many cells a γ at the end of its values says little, and a kernel that says nothing only where it is in most.
+    """
     heard = [warning for each in fitted.values() for warning in each.warnings]
     for category in dict.fromkeys(warning.category for warning in heard):
         messages = [warning for warning in heard if warning.category is category]
+        most = len(messages) > n_cells // 2
         if n_cells == 1:
             advise(str(messages[0]), category, stacklevel=5)
-        elif not issubclass(category, GridEndWarning):
+        elif not issubclass(category, GridEndWarning) and (most or category is not UninformativeKernelWarning):
             advise(f"in {len(messages)} of {n_cells} cells; in the first: {messages[0]}", category, stacklevel=5)

@@ -15,7 +15,7 @@ import numpy as np
 import sklearn
 from sklearn.base import clone, is_regressor
 
-from kernreg.errors import ParameterError
+from kernreg.errors import ParameterError, UninformativeKernelWarning
 from kernreg.kernels import Kernel
 from kernreg.solvers.advice import Advice, collecting
 
@@ -120,8 +120,7 @@ def fit_cell(cell: Cell, plan: Plan, settings: dict[str, Any]) -> Fitted:
             except ParameterError:  # every γ there is at a pole of this cell
                 plan = replace(plan, gammas=None)
         found = [_fit(cell, plan, factor) for factor in plan.factors]
-    best = max(found, key=_quality) if plan.compares else found[0]  # of equals, the first
-    return replace(best, trials=tuple(trial for each in found for trial in each.trials))
+    return _best_of(found) if plan.compares else found[0]
 
 
 def _near_pilots(cell: Cell, plan: Plan, gammas: tuple[float, ...]) -> Fitted:
@@ -135,8 +134,24 @@ def _near_pilots(cell: Cell, plan: Plan, gammas: tuple[float, ...]) -> Fitted:
         found[0] = further
     for other, near in zip(plan.factors[1:], gammas[1:], strict=True):
         found.append(_fit(cell, plan, other, [found[0].trials[0].gamma * near / gamma]))
+    return _best_of(found)
+
+
+def _best_of(found: list[Fitted]) -> Fitted:
+    """Return the best machine, of equals the first.
+
+    Where leave-one-out prefers a kernel that says nothing to others, it is the targets that cannot be told, and no
+    warning about the kernel is due.
+    """
     best = max(found, key=_quality)
-    return replace(best, trials=tuple(trial for each in found for trial in each.trials))
+    warnings = best.warnings
+    if any(not _uninformative(each) for each in found):
+        warnings = tuple(heard for heard in warnings if not issubclass(heard.category, UninformativeKernelWarning))
+    return replace(best, trials=tuple(trial for each in found for trial in each.trials), warnings=warnings)
+
+
+def _uninformative(fitted: Fitted) -> bool:
+    return any(issubclass(heard.category, UninformativeKernelWarning) for heard in fitted.warnings)
 
 
 def _quality(fitted: Fitted) -> tuple[float, float]:
