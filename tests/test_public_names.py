@@ -56,6 +56,8 @@ SOLVERS = {
     "AsKLSRegressor",
     "AsymmetricNystroem",
     "AtomicFit",
+    "CellsClassifier",
+    "CellsRegressor",
     "KernelBiclustering",
     "KernelLearner",
     "KernelPCA",

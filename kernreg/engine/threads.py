@@ -37,6 +37,17 @@ def inside_task() -> bool:
     return bool(getattr(_inside, "task", False))
 
 
+@contextmanager
+def one_task() -> Iterator[None]:
+    """Run what is inside as a task beside others, also where it happens to be alone: to the same bits, then."""
+    before = inside_task()
+    _inside.task = True
+    try:
+        yield
+    finally:
+        _inside.task = before
+
+
 class ThreadBuffers:
     """One working array per thread, made at its first use."""
 

@@ -1,6 +1,7 @@
 """Solvers: one module for each method of the papers, each class a scikit-learn estimator.
 
     dual/             LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor: machines whose dual is linear in the targets
+    cells/            CellsClassifier, CellsRegressor: a machine for every cell of a partition of many samples
     decompositions/   KernelPCA, KernelSVD, AsymmetricNystroem, KernelBiclustering; linear_svd, two_kpca
     kernel_learning/  SCGLDK, SCGOSK: kernels learned from labels or pairs, and what is known about pairs of samples
     explanation/      why a machine predicts what it does: Shapley values, permutation importance, slopes
@@ -30,6 +31,8 @@ of kernels that say nothing.
 
 from kernreg.common.display import Display
 from kernreg.solvers.atomicity import AtomicFit
+from kernreg.solvers.cells.classifier import CellsClassifier
+from kernreg.solvers.cells.regressor import CellsRegressor
 from kernreg.solvers.decompositions.biclustering import KernelBiclustering
 from kernreg.solvers.decompositions.centred_triplets import linear_svd, two_kpca
 from kernreg.solvers.decompositions.kpca import KernelPCA
@@ -63,6 +66,8 @@ __all__ = [
     "AsKLSRegressor",
     "AsymmetricNystroem",
     "AtomicFit",
+    "CellsClassifier",
+    "CellsRegressor",
     "ClassTargets",
     "CrossConformalClassifier",
     "CrossConformalRegressor",

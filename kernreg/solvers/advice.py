@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_collected: ContextVar[list[str] | None] = ContextVar("collected", default=None)
+
+class Advice(str):
+    """What a warning would have said, and its category."""
+
+    __slots__ = ("category",)
+
+    category: type[Warning]
+
+
+_collected: ContextVar[list[Advice] | None] = ContextVar("collected", default=None)
 
 
 def advise(message: str, category: type[Warning], *, stacklevel: int) -> None:
@@ -16,11 +25,13 @@ def advise(message: str, category: type[Warning], *, stacklevel: int) -> None:
     if collected is None:
         warnings.warn(message, category, stacklevel=stacklevel + 1)
     else:
-        collected.append(message)
+        heard = Advice(message)
+        heard.category = category
+        collected.append(heard)
 
 
 @contextmanager
-def collecting() -> Iterator[list[str]]:
+def collecting() -> Iterator[list[Advice]]:
     """Collect what `advise` has to say, in this thread.
 
     >>> with collecting() as heard:
@@ -28,7 +39,7 @@ def collecting() -> Iterator[list[str]]:
     >>> heard
     ['a smaller gamma is better']
     """
-    heard: list[str] = []
+    heard: list[Advice] = []
     token = _collected.set(heard)
     try:
         yield heard

@@ -14,6 +14,8 @@ from kernreg.solvers import (
     AsKLSClassifier,
     AsKLSRegressor,
     AsymmetricNystroem,
+    CellsClassifier,
+    CellsRegressor,
     KernelPCA,
     KernelSVD,
 )
@@ -37,6 +39,11 @@ SOLVERS = [
     AsymmetricNystroem(),
     AsymmetricNystroem(kernel="sne(sigma=5.0)", n_components=1, n_landmarks=10, normalizers="estimate"),
     AsymmetricNystroem(kernel="rbf(sigma=5.0)", n_components=1, landmarks="leverage", orthogonalize=False),
+    CellsClassifier(),
+    CellsClassifier(cell_size=40, overlap=0.5, n_nearest=2),
+    CellsClassifier("ask-ls", cell_size=15, partition="kmeans"),
+    CellsRegressor(),
+    CellsRegressor("ls-svr(gamma=10.0)", cell_size=15, partition="kmeans", n_nearest=2),
     SCGLDK(),
     SCGLDK(strategy="lowrank", n_landmarks=2),
     SCGOSK(),
@@ -58,6 +65,11 @@ REPETITION_CHANGES_NORMALISERS = {
     "weight leaves them as they are",
     "check_sample_weight_equivalence_on_sparse_data": "the same",
 }
+REPETITION_CHANGES_CELLS = {
+    "check_sample_weight_equivalence_on_dense_data": "cells are of so many samples, whatever their weights, and γ is "
+    "chosen by leave-one-out",
+    "check_sample_weight_equivalence_on_sparse_data": "the same",
+}
 
 #: Every expected failure of a check of scikit-learn, with its reason.
 EXPECTED = {
@@ -67,6 +79,11 @@ EXPECTED = {
     repr(AsKLSRegressor()): REPETITION_CHANGES_LEAVE_ONE_OUT,
     repr(LSSVC(gamma="loo")): REPETITION_CHANGES_LEAVE_ONE_OUT,
     repr(AsKLSClassifier(ensembler="stack(method='logistic')")): REPETITION_CHANGES_LEAVE_ONE_OUT,
+    repr(CellsClassifier()): REPETITION_CHANGES_LEAVE_ONE_OUT,
+    repr(CellsClassifier(cell_size=40, overlap=0.5, n_nearest=2)): REPETITION_CHANGES_CELLS,
+    repr(CellsClassifier("ask-ls", cell_size=15, partition="kmeans")): REPETITION_CHANGES_CELLS,
+    repr(CellsRegressor()): REPETITION_CHANGES_LEAVE_ONE_OUT,
+    repr(CellsRegressor("ls-svr(gamma=10.0)", cell_size=15, partition="kmeans", n_nearest=2)): REPETITION_CHANGES_CELLS,
     repr(AsKLSRegressor(kernel="sne", gamma=1000.0, ensembler="source")): REPETITION_CHANGES_NORMALISERS,
 }
 
@@ -80,7 +97,11 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @kernreg.testing.parametrize_with_checks(
-    [*SOLVERS, LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor, KernelPCA, KernelSVD, AsymmetricNystroem, SCGLDK, SCGOSK]
+    [
+        *SOLVERS,
+        *(LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor, CellsClassifier, CellsRegressor),
+        *(KernelPCA, KernelSVD, AsymmetricNystroem, SCGLDK, SCGOSK),
+    ]
 )
 def test_laws_of_solvers(check):
     check()

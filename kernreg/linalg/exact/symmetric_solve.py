@@ -19,6 +19,7 @@ from kernreg.engine.threads import configured_blas
 from kernreg.linalg.exact.centring import CentredKernel, induced_norms, mirror
 from kernreg.linalg.exact.leave_one_out import SymmetricSpectrum
 from kernreg.linalg.exact.report import SolveReport, relative
+from kernreg.linalg.exact.triangles import invert_upper
 
 Map: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
@@ -105,7 +106,7 @@ def left_out_by_inverse(kernel: CentredKernel, T: np.ndarray, gamma: float) -> n
         factor, failed = lapack.dpotrf(W, lower=0, clean=0, overwrite_a=1)
         if not failed and lapack.dpocon(factor, norm + kappa + level, uplo="U")[0] > _INVERTIBLE:
             A = kernel.project(lapack.dpotrs(factor, T, lower=0)[0])
-            R = _row_squares(lapack.dtrtri(factor, lower=0, overwrite_c=1)[0]) - u * u / (kappa + level)
+            R = _row_squares(invert_upper(factor)) - u * u / (kappa + level)
             residuals = A / R[:, None]
             return residuals if kernel.root is None else residuals / kernel.root[:, None]
         mirror(W, from_lower=True)

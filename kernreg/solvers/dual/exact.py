@@ -17,6 +17,7 @@ from kernreg.solvers.dual.targets import Problem
 from kernreg.solvers.views import Views
 
 EPS = float(np.finfo(np.float64).eps)
+FEW = 4  # values of γ, for which as many factorisations may be quicker than one decomposition
 _LONG = 2000  # samples from which a factorisation is worth a progress bar
 
 
@@ -122,7 +123,7 @@ class ExactSystem:
                 f"leave-one-out needs at least 2 samples, and n_samples={m}; give more samples or a number as gamma"
             )
         columns = sum(problem.Y.shape[1] for problem in self._problems)
-        at_once = max(1, m // (4 * columns))  # as many γ as fit in half a matrix
+        at_once = max(FEW + 1, m // (4 * columns))  # as many γ as fit in half a matrix
         for start in range(0, len(gammas), at_once):
             with self._bar("decomposition" if start == 0 else "leave-one-out"):
                 views, poles = self.leave_one_out(gammas[start : start + at_once])

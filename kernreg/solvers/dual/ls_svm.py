@@ -19,6 +19,7 @@ Its matrix does not depend on the targets: one factorisation serves all classes 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -28,10 +29,11 @@ from sklearn.base import is_regressor
 from kernreg.engine.dispatch import placed_once
 from kernreg.errors import ParameterError
 from kernreg.linalg import SolveReport, SymmetricSpectrum, solve_symmetric
+from kernreg.linalg.exact.centring import CentredKernel
 from kernreg.linalg.exact.symmetric_solve import left_out_by_inverse
 from kernreg.solvers.dual.classifier import DualClassifier
 from kernreg.solvers.dual.documentation import documented
-from kernreg.solvers.dual.exact import CentredSystem, ExactSystem, Path
+from kernreg.solvers.dual.exact import FEW, CentredSystem, ExactSystem, Path
 from kernreg.solvers.dual.gamma import Choice, choose_gamma, leave_one_out_score
 from kernreg.solvers.dual.machine import DualMachine
 from kernreg.solvers.dual.matrix_free import IterativeSystem, LandmarkSystem
@@ -60,13 +62,33 @@ class SymmetricSystem(CentredSystem):
         return self._solution(*solve_symmetric(self.centred, self.T, gamma))
 
     def at(self, gamma: float) -> DualSolution:
-        """Solve for one γ from the eigenpairs."""
+        """Solve for one γ from the eigenpairs, or by factorisation where there are none."""
+        if "spectrum" not in vars(self):
+            return self._solution(*solve_symmetric(self._copy(), self.T, gamma))
         return self._solution(*self.spectrum.solution(self.T, gamma))
 
     def path(self, gammas: np.ndarray) -> Path:
-        """Return leave-one-out residuals for every γ."""
+        """Return leave-one-out residuals for every γ: of a few by inverses, of more from the eigenpairs."""
+        if len(gammas) <= FEW and "spectrum" not in vars(self):
+            few = self._by_inverses(gammas)
+            if few is not None:
+                return Path({"decision": few}, np.zeros(len(gammas), dtype=bool))
         residuals = self.spectrum.leave_one_out(self.spectrum.solve(self.T, gammas), gammas)
         return Path({"decision": residuals}, self.spectrum.poles(gammas))
+
+    def _by_inverses(self, gammas: np.ndarray) -> np.ndarray | None:
+        """Return leave-one-out residuals (G, m, C) by one inverse for each γ, None where one is not accurate."""
+        found, matrix = [], self._copy()
+        for gamma in gammas:
+            np.copyto(matrix.matrix, self.centred.matrix)
+            residuals = left_out_by_inverse(matrix, self.T, float(gamma))
+            if residuals is None:
+                return None
+            found.append(residuals)
+        return np.stack(found)
+
+    def _copy(self) -> CentredKernel:
+        return replace(self.centred, matrix=self.centred.matrix.copy())
 
     def path_once(self, gamma: float) -> Path:
         """Return leave-one-out residuals for one γ by an explicit inverse, where that is exact."""

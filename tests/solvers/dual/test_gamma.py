@@ -93,3 +93,30 @@ def test_single_samples_of_a_class_are_merged_too():
     model = AsKLSClassifier("sne(sigma=2.0)", gamma=[0.3, 3.0], ensembler="stack").fit(X, y)
     assert np.isfinite(model.loo_score_)
     assert LSSVC("rbf(sigma=2.0)", gamma=[0.3, 3.0]).fit(X, y).predict_proba(X).shape == (21, 3)
+
+
+@pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_few_values_by_inverses_are_scored_as_many_by_a_decomposition(weighted):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=80), [-0.5, 0.5])
+    weights = rng.uniform(0.5, 2.0, 80) if weighted else None
+    many = LSSVC("laplacian(sigma=4.0)", gamma=[0.1, 1.0, 3.0, 10.0, 30.0, 100.0]).fit(X, y, weights)
+    few = LSSVC("laplacian(sigma=4.0)", gamma=[1.0, 3.0, 10.0]).fit(X, y, weights)
+    assert few.solver_report_.method == "cholesky"
+    assert many.solver_report_.method == "eigh"
+    assert few.loo_path_["score"].tolist() == pytest.approx(many.loo_path_["score"][1:4].tolist())
+    assert few.loo_path_["squared_error"].tolist() == pytest.approx(many.loo_path_["squared_error"][1:4].tolist())
+    plain = LSSVC("laplacian(sigma=4.0)", gamma=few.gamma_).fit(X, y, weights)
+    assert np.allclose(few.decision_function(X), plain.decision_function(X), atol=1e-12)
+    assert np.allclose(few.loo_views_["decision"], plain.loo_views_["decision"], atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")
+def test_few_values_at_which_a_kernel_is_indefinite_are_decomposed():
+    X = np.random.default_rng(0).uniform(size=(60, 4))
+    y = X[:, 0] > X[:, 1]
+    few = LSSVC("tl1(rho=0.5)", gamma=[0.5, 5.0, 50.0]).fit(X, y)
+    many = LSSVC("tl1(rho=0.5)", gamma=[0.5, 5.0, 50.0, 0.1, 0.2]).fit(X, y)
+    assert few.loo_path_["squared_error"].tolist() == pytest.approx(many.loo_path_["squared_error"][:3].tolist())

@@ -1,0 +1,117 @@
+"""Measure the bars of local machines, each in one command; the data are found by KERNREG_DATA.
+
+    python -m asv_benchmarks.cells_bars covtype            accuracy, seconds and memory on covtype, 80/20, standardised
+    python -m asv_benchmarks.cells_bars covtype --peers    RandomForest(200) and tuned HistGradientBoosting beside it
+    python -m asv_benchmarks.cells_bars mnist              60 000/10 000, pixels scaled only
+    python -m asv_benchmarks.cells_bars growth             50 000 to 400 000 rows of covtype: the exponent of the time
+
+``--rows`` takes fewer training rows, ``--set name=value`` another setting of the machine, ``--seed`` another split.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import resource
+import time
+from typing import Any
+
+import numpy as np
+
+from kernreg import datasets
+from kernreg.solvers import CellsClassifier
+
+#: The settings measured, by data set.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "covtype": {"kernel": "laplacian", "cell_size": 2000, "overlap": 0.5, "widths": (0.03125, 0.0625, 0.125, 0.25)},
+    "mnist": {"kernel": "rbf", "cell_size": 3000, "overlap": 1.0, "partition": "kmeans", "widths": (0.25, 0.5, 1.0)},
+}
+
+
+def covtype(rows: int | None, seed: int) -> tuple[np.ndarray, ...]:
+    """Return training and test samples of a random 80/20 split, standardised by the training samples."""
+    data = datasets.load("covtype")
+    X, y = np.asarray(data.X), np.asarray(data.y)
+    order = np.random.default_rng(seed).permutation(len(X))
+    cut = int(0.8 * len(X))
+    train, test = order[:cut][:rows], order[cut:]
+    T = X[train].astype(np.float64)
+    mean, deviation = T.mean(axis=0), T.std(axis=0)
+    deviation[deviation == 0.0] = 1.0
+    return (T - mean) / deviation, y[train], (X[test] - mean) / deviation, y[test]
+
+
+def mnist(rows: int | None, seed: int) -> tuple[np.ndarray, ...]:
+    """Return the official split, pixels divided by 255."""
+    data = datasets.load("mnist")
+    X, y = np.asarray(data.X, dtype=np.float64) / 255.0, np.asarray(data.y)
+    train = np.random.default_rng(seed).permutation(60_000)[:rows]
+    return X[train], y[train], X[60_000:], y[60_000:]
+
+
+def peers() -> dict[str, Any]:
+    """Return what local machines are compared with."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+
+    boosted = HistGradientBoostingClassifier(max_iter=500, max_leaf_nodes=255, early_stopping=False, random_state=0)
+    return {"RandomForest(200)": RandomForestClassifier(200, n_jobs=2, random_state=0), "HistGradientBoosting": boosted}
+
+
+def measure(name: str, model: Any, data: tuple[np.ndarray, ...]) -> tuple[float, float]:
+    """Fit and score a model, print a line, and return accuracy and seconds of fit and predictions."""
+    X, y, new, labels = data
+    wall, cpu = time.perf_counter(), time.process_time()
+    model.fit(X, y)
+    fitted = time.perf_counter()
+    accuracy = float(np.mean(model.predict(new) == labels))
+    done, cpu = time.perf_counter(), time.process_time() - cpu
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(
+        f"{name:24s}{len(X):8d} rows, accuracy {accuracy:.4f} fit {fitted - wall:7.1f} s  predict {done - fitted:.1f} s"
+        f"  CPU {cpu:7.1f} s  peak {peak:.2f} GB",
+        flush=True,
+    )
+    return accuracy, done - wall
+
+
+def growth(settings: dict[str, Any], seed: int) -> None:
+    """Print the seconds of CPU of fits to more and more rows, and the exponent."""
+    sizes, seconds = (50_000, 100_000, 200_000, 400_000), []
+    X, y, _, _ = covtype(max(sizes), seed)
+    for size in sizes:
+        start = time.process_time()
+        CellsClassifier(**settings).fit(X[:size], y[:size])
+        seconds.append(time.process_time() - start)
+        print(f"{size:8d} rows  CPU {seconds[-1]:7.1f} s", flush=True)
+    exponent = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
+    print(f"exponent {exponent:.3f}  (bar 1.15)")
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["covtype", "mnist", "growth"])
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--set", action="append", default=[], metavar="name=value")
+    options = parser.parse_args()
+    settings = dict(SETTINGS.get(options.what, SETTINGS["covtype"]))
+    for pair in options.set:
+        name, _, value = pair.partition("=")
+        settings[name] = ast.literal_eval(value)
+    print(settings, flush=True)
+    if options.what == "growth":
+        growth(settings, options.seed)
+        return
+    data = (covtype if options.what == "covtype" else mnist)(options.rows, options.seed)
+    model = CellsClassifier(**settings)
+    measure("cells", model, data)
+    print(f"{model.solver_report_}\nleave-one-out accuracy {model.loo_score_:.4f}", flush=True)
+    if options.peers:
+        for name, peer in peers().items():
+            measure(name, peer, data)
+
+
+if __name__ == "__main__":
+    main()

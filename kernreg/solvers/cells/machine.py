@@ -1,0 +1,369 @@
+"""What both machines share: parameters, the fit from top to bottom, routed predictions, leave-one-out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone, is_regressor
+from sklearn.utils.validation import check_is_fitted
+
+from kernreg.common.display import Display
+from kernreg.engine import whole
+from kernreg.errors import KernregError, ParameterError
+from kernreg.factory import make_solver
+from kernreg.kernels import Kernel
+from kernreg.linalg.randomness import generator
+from kernreg.solvers.cells.partition import PARTITIONS, Partition, grow
+from kernreg.solvers.cells.running import fit_cells, over_cells, warn_of_cells
+from kernreg.solvers.cells.search import Fitted, Plan, width_names
+from kernreg.solvers.cells.training import CellData, Sight, check_data, check_new
+from kernreg.solvers.parameters import KernelParameters, as_number, check_choice
+from kernreg.solvers.samples import take
+
+SEARCHES = ("pilots", "full")
+_REACH = 0.5  # samples around a cell, as a share of its own, within which predictions are blended if nothing overlaps
+
+
+@dataclass(frozen=True)
+class CellsReport(Display):
+    """What was fitted.
+
+    Attributes
+    ----------
+    cells : int
+    smallest, largest : int
+        Samples of a cell, without those of others that it is trained on.
+    trained_on : int
+        The most samples that a machine was trained on.
+    constant : int
+        Cells of one class, which have no machine.
+    pilots : int
+        Cells in which everything was tried, where the others were content with less.
+    factors : dict
+        How many cells took each multiple of the width.
+    """
+
+    cells: int
+    smallest: int
+    largest: int
+    trained_on: int
+    constant: int = 0
+    pilots: int = 0
+    factors: dict[str, int] | None = None
+
+
+class CellMachine(KernelParameters):
+    """A machine for every cell of a partition of the samples."""
+
+    #: The solver of each cell where none is given.
+    default_solver: ClassVar[str]
+
+    solvers_: list[Any]
+    partition_: Partition
+    kernel_: Kernel
+    _sight: Sight
+    _pair: bool
+    _reach: np.ndarray
+    _rows: list[np.ndarray]
+    _y: np.ndarray
+    _weights: np.ndarray | None
+    _codes_of_cells: list[np.ndarray]
+    _cells: np.ndarray
+    sizes_: np.ndarray
+    _blended: int
+    _left_out: np.ndarray | None
+
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
+        self,
+        solver: Any = None,
+        kernel: Any = None,
+        *,
+        cell_size: int = 1000,
+        overlap: float = 0.0,
+        n_nearest: int = 1,
+        partition: str = "tree",
+        widths: Any = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0),
+        search: str = "pilots",
+        random_state: Any = 0,
+    ):
+        self.solver = solver
+        self.kernel = kernel
+        self.cell_size = cell_size
+        self.overlap = overlap
+        self.n_nearest = n_nearest
+        self.partition = partition
+        self.widths = widths
+        self.search = search
+        self.random_state = random_state
+
+    # What a concrete machine says ---------------------------------------------------------------------------
+
+    @abstractmethod
+    def _targets_of(self, data: CellData) -> dict[str, Any]:
+        """Return what is kept of the targets; raise DataError where there is nothing to learn."""
+
+    @abstractmethod
+    def _codes(self, y: np.ndarray, kept: dict[str, Any]) -> np.ndarray:
+        """Return which classes are in some targets; one item where no machine can be fitted to them."""
+
+    @abstractmethod
+    def _answer(self, cell: int, values: np.ndarray | None, n: int) -> np.ndarray:
+        """Return decision values of the machine of a cell (None: it has none) for n samples as (n, columns)."""
+
+    @abstractmethod
+    def _decision(self, machine: Any, X: Any) -> np.ndarray:
+        """Return the merged decision values of the machine of a cell."""
+
+    # Parameters ---------------------------------------------------------------------------------------------
+
+    def _make_solver(self) -> Any:
+        return make_solver(self.default_solver if self.solver is None else self.solver)
+
+    def resolve_kernel(self, parameter: str = "kernel") -> Kernel:
+        """Return the kernel to compute with: the one given, else that of the solver, else the default."""
+        if parameter == "kernel" and self.kernel is None:
+            solver = self._make_solver()
+            if isinstance(solver, KernelParameters):
+                return solver.resolve_kernel()
+        return super().resolve_kernel(parameter)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with ``deep`` also those of the kernel and of the solver."""
+        params = super().get_params(deep=deep)
+        if deep and (isinstance(self.solver, type) or not hasattr(self.solver, "get_params")):
+            try:
+                inner = self._make_solver().get_params()
+            except (KernregError, TypeError):  # a solver that does not exist is an error of fit, not of asking
+                inner = {}
+            params.update({f"solver__{name}": value for name, value in inner.items()})
+        return params
+
+    def set_params(self, **params: Any) -> CellMachine:
+        """Set parameters, those of the kernel as ``kernel__sigma`` and of the solver as ``solver__gamma``."""
+        if "solver" in params:
+            self.solver = params.pop("solver")
+        if any(name.startswith("solver__") for name in params):
+            if isinstance(self.solver, type) or not hasattr(self.solver, "get_params"):
+                self.solver = self._make_solver()
+            inner = {name[len("solver__") :]: params.pop(name) for name in list(params) if name.startswith("solver__")}
+            self.solver.set_params(**inner)
+        super().set_params(**params)
+        return self
+
+    def _check_parameters(self) -> None:
+        if not _is_integer(self.cell_size) or self.cell_size < 2:
+            raise ParameterError(f"cell_size={self.cell_size!r} is not accepted; give an integer, at least 2")
+        if not _is_integer(self.n_nearest) or self.n_nearest < 1:
+            raise ParameterError(f"n_nearest={self.n_nearest!r} is not accepted; give an integer, at least 1")
+        if not 0.0 <= as_number(self.overlap) < float("inf"):
+            raise ParameterError(
+                f"overlap={self.overlap!r} is not accepted; give neighbours as a share of the samples of a cell, a "
+                "number that is not negative"
+            )
+        check_choice("partition", self.partition, tuple(PARTITIONS))
+        check_choice("search", self.search, SEARCHES)
+
+    def _factors(self) -> tuple[float, ...]:
+        widths = (1.0,) if self.widths is None else self.widths
+        numbers = [as_number(width) for width in widths] if np.ndim(widths) == 1 else []
+        if not numbers or not all(isfinite(number) and number > 0.0 for number in numbers):
+            raise ParameterError(
+                f"widths={self.widths!r} is not accepted; give positive multiples of the kernel's width, such as "
+                "(0.5, 1.0, 2.0), or None to keep it"
+            )
+        return tuple(dict.fromkeys(numbers))
+
+    def _plan(self, kernel: Kernel) -> Plan:
+        """Return what is tried in a cell; raise ParameterError where the solver cannot do it."""
+        solver, factors = clone(self._make_solver()), self._factors()
+        if not hasattr(solver, "predict") or is_regressor(solver) != is_regressor(self):
+            raise ParameterError(
+                f"solver={self.solver!r} is not accepted by {type(self).__name__}; give a "
+                f"{'regression' if is_regressor(self) else 'classifier'} such as {self.default_solver!r}"
+            )
+        if not isinstance(solver, KernelParameters):
+            if self.kernel is not None:
+                if "kernel" not in solver.get_params(deep=False):
+                    raise ParameterError(f"kernel={self.kernel!r} is given, and {type(solver).__name__} takes none")
+                solver.kernel = kernel
+            return Plan(solver, None)
+        if not width_names(kernel):
+            factors = (1.0,)
+        if len(factors) > 1 and not (hasattr(type(solver), "loo_score_") and "gamma" in solver.get_params(deep=False)):
+            raise ParameterError(
+                f"{type(solver).__name__} has no exact leave-one-out to choose widths={self.widths!r} by; give "
+                "widths=None"
+            )
+        return Plan(solver, kernel, factors)
+
+    # The fit ------------------------------------------------------------------------------------------------
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        # Check.
+        self._check_parameters()
+        kernel = self.resolve_kernel()
+        plan = self._plan(kernel)
+        data = check_data(self, kernel, X, y, sample_weight, regression=is_regressor(self))
+        kept = self._targets_of(data)
+        # Partition the samples, and find those near each cell.
+        rng = generator(self.random_state)
+        sight = Sight.of(kernel, data.X, rng)
+        features = sight.features(data.X)
+        partition, cells = grow(features, int(self.cell_size), self.partition, int(rng.integers(2**62)))
+        rows, reach = self._neighbourhoods(partition, features, cells)
+        # A machine for each cell that has something to tell apart.
+        codes = [self._codes(data.y[each], kept) for each in rows]
+        several = [cell for cell, found in enumerate(codes) if len(found) > 1]
+        fitted, pilots = fit_cells(data, rows, several, plan, pilots=self.search == "pilots")
+        warn_of_cells(fitted, partition.n_cells)
+        # Store.
+        sizes = np.bincount(cells, minlength=partition.n_cells)
+        self.__dict__.update(
+            kept,
+            kernel_=kernel,
+            partition_=partition,
+            solvers_=[fitted[cell].machine if cell in fitted else None for cell in range(partition.n_cells)],
+            factors_=np.array([fitted[cell].factor if cell in fitted else np.nan for cell in range(partition.n_cells)]),
+            sizes_=sizes,
+            solver_report_=_report(sizes, rows, fitted, pilots),
+            _codes_of_cells=codes,
+            _sight=sight,
+            _pair=isinstance(data.X, tuple),
+            _reach=reach,
+            _rows=rows,
+            _cells=cells,
+            _y=data.y,
+            _weights=data.weights,
+            _blended=min(int(self.n_nearest), partition.n_cells),
+            _left_out=None,
+        )
+        if self._blended > 1 and all(_has_leave_one_out(each.machine) for each in fitted.values()):
+            self._left_out = self._blended_left_out(data.X, features)  # now, while the samples are at hand
+
+    def _neighbourhoods(
+        self, partition: Partition, features: Any, cells: np.ndarray
+    ) -> tuple[list[np.ndarray], np.ndarray]:
+        """Return the samples that each machine is trained on, its own first, and how far each cell reaches."""
+        order = np.argsort(cells, kind="stable")
+        rows = np.split(order, np.cumsum(np.bincount(cells, minlength=partition.n_cells))[:-1])
+        reach, overlap = np.zeros(partition.n_cells), float(self.overlap)
+        if overlap > 0.0 or self.n_nearest > 1:
+            for cell, near, distance in partition.neighbours(features, cells, overlap if overlap > 0.0 else _REACH):
+                reach[cell] = distance
+                if overlap > 0.0:
+                    rows[cell] = np.concatenate([rows[cell], near])
+        return rows, reach
+
+    # Predictions --------------------------------------------------------------------------------------------
+
+    def _routed(self, X: Any, ask: Callable[[int, Any, int], np.ndarray]) -> np.ndarray:
+        """Return what the cells of new samples say of them, (n, columns), blended where several are near.
+
+        ``ask(cell, samples, n)`` returns (n, columns).
+        """
+        check_is_fitted(self, "partition_")
+        X = whole(check_new(self, self.kernel_, X, pair=self._pair))
+        features = self._sight.features(X)
+        cells, distances = self.partition_.route(features, self._blended)
+        return self._combined(cells, distances, lambda cell, rows: ask(cell, take(X, rows), len(rows)))
+
+    def _combined(
+        self, cells: np.ndarray, distances: np.ndarray, ask: Callable[[int, np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        """Return Σ w value over the nearest cells of each sample; w falls from 1 in a cell to 0 where its reach ends.
+
+        ``ask(cell, rows)`` returns the values of some samples in a cell.
+        """
+        if cells.shape[1] == 1:
+            return over_cells(cells[:, 0], ask)
+        reach = self._reach[cells]
+        share = np.divide(distances, reach, out=np.where(distances > 0.0, np.inf, 0.0), where=reach > 0.0)
+        weights = np.maximum(0.0, 1.0 - share)
+        weights[:, 0] = np.maximum(weights[:, 0], np.finfo(np.float64).tiny)
+        weights /= weights.sum(axis=1, keepdims=True)
+        rows, ranks = np.nonzero(weights)
+        values = over_cells(cells[rows, ranks], lambda cell, entries: ask(cell, rows[entries]))
+        found = np.zeros((len(cells), values.shape[1]))
+        np.add.at(found, rows, weights[rows, ranks, None] * values)
+        return found.astype(values.dtype, copy=False)
+
+    def _view_names(self) -> tuple[str, ...]:
+        check_is_fitted(self, "partition_")
+        machine = next((machine for machine in self.solvers_ if machine is not None), None)
+        return ("decision",) if machine is None else tuple(machine.views)
+
+    def _said(self, cell: int, X: Any, n: int) -> np.ndarray:
+        machine = self.solvers_[cell]
+        return self._answer(cell, None if machine is None else self._decision(machine, X), n)
+
+    # Leave-one-out ------------------------------------------------------------------------------------------
+
+    def _loo(self) -> np.ndarray:
+        """Return exact leave-one-out values (m, columns) of the samples of the fit.
+
+        Of a cell that was trained on a sample, what it says without it; of another one that is near, what it says. The
+        partition, widths and γ are those of all samples.
+        """
+        check_is_fitted(self, "partition_")
+        if self._left_out is None:
+            own = [values[:size] for values, size in zip(self._left_out_of_cells(), self.sizes_, strict=True)]
+            found = np.empty((len(self._y), own[0].shape[1]), dtype=np.result_type(*own))
+            found[np.argsort(self._cells, kind="stable")] = np.concatenate(own)
+            self._left_out = found
+        return self._left_out
+
+    def _left_out_of_cells(self) -> list[np.ndarray]:
+        """Return the leave-one-out values of each cell for all samples that it was trained on."""
+        found = []
+        for cell, machine in enumerate(self.solvers_):
+            if machine is not None and not _has_leave_one_out(machine):
+                raise ParameterError(
+                    f"{type(machine).__name__} has no exact leave-one-out; ls-svm, ls-svr, ask-ls and ask-lsr have"
+                )
+            values = None if machine is None else machine._merged_left_out(machine.loo_views_)
+            found.append(self._answer(cell, values, len(self._rows[cell])))
+        return found
+
+    def _blended_left_out(self, X: Any, features: Any) -> np.ndarray:
+        """Return leave-one-out values of samples whose cells are blended, which needs the samples."""
+        left_out = self._left_out_of_cells()
+
+        def ask(cell: int, rows: np.ndarray) -> np.ndarray:
+            trained = self._rows[cell]
+            order = np.argsort(trained)
+            place = order[np.minimum(np.searchsorted(trained, rows, sorter=order), len(trained) - 1)]
+            unknown = np.flatnonzero(trained[place] != rows)
+            values = left_out[cell][place]
+            if len(unknown):
+                values[unknown] = self._said(cell, take(X, rows[unknown]), len(unknown))
+            return values
+
+        return self._combined(*self.partition_.route(features, self._blended), ask)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _has_leave_one_out(machine: Any) -> bool:
+    return hasattr(machine, "_merged_left_out")
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _report(sizes: np.ndarray, rows: list[np.ndarray], fitted: dict[int, Fitted], pilots: int) -> CellsReport:
+    factors = np.array([each.factor for each in fitted.values()])
+    counts = {f"{factor:g}": int((factors == factor).sum()) for factor in np.unique(factors)}
+    largest = max(len(each) for each in rows)
+    return CellsReport(
+        len(sizes), int(sizes.min()), int(sizes.max()), largest, len(sizes) - len(fitted), pilots, counts
+    )
