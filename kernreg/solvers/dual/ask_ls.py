@@ -27,6 +27,7 @@ import numpy as np
 
 from kernreg.engine.dispatch import placed_once
 from kernreg.linalg import BlockSpectrum, SolveReport, solve_block_or_spectrum
+from kernreg.solvers.dual.block_descent import BlockDescentSystem
 from kernreg.solvers.dual.documentation import documented
 from kernreg.solvers.dual.exact import CentredSystem, ExactSystem, Path
 from kernreg.solvers.dual.gamma import Choice, choose_gamma, leave_one_out_score
@@ -105,6 +106,7 @@ class _AsKLS(DualMachine):
         strategy: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 500,
+        max_seconds: float | None = None,
         n_landmarks: int | None = None,
         landmarks: Any = "uniform",
         random_state: Any = 0,
@@ -115,6 +117,7 @@ class _AsKLS(DualMachine):
             strategy=strategy,
             tol=tol,
             max_iter=max_iter,
+            max_seconds=max_seconds,
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             random_state=random_state,
@@ -147,7 +150,8 @@ class _AsKLS(DualMachine):
             system = ExactSystem(self._make_system(damped=damped), K, problems, data.weights)
         else:
             settings = settings.measured(data.size_of_values)
-            without_matrix = IterativeSystem if strategy == "iterative" else LandmarkSystem
+            systems = {"iterative": IterativeSystem, "blocks": BlockDescentSystem}
+            without_matrix: Any = systems.get(strategy, LandmarkSystem)
             system = without_matrix(False, data, problems[0].Y, settings)
         # a/(γ v) + K c + b₁ 1 = y,  c/(γ v) + Kᵀ a + b₂ 1 = y,  Σ a = Σ c = 0: for the γ given, or the best of several.
         if isinstance(settings.gamma, float) and not left_out:
@@ -266,6 +270,7 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
         strategy: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 500,
+        max_seconds: float | None = None,
         n_landmarks: int | None = None,
         landmarks: Any = "uniform",
         random_state: Any = 0,
@@ -278,6 +283,7 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
             strategy=strategy,
             tol=tol,
             max_iter=max_iter,
+            max_seconds=max_seconds,
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             random_state=random_state,
@@ -367,6 +373,7 @@ class AsKLSRegressor(_AsKLS, DualRegressor):
         strategy: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 500,
+        max_seconds: float | None = None,
         n_landmarks: int | None = None,
         landmarks: Any = "uniform",
         random_state: Any = 0,
@@ -379,6 +386,7 @@ class AsKLSRegressor(_AsKLS, DualRegressor):
             strategy=strategy,
             tol=tol,
             max_iter=max_iter,
+            max_seconds=max_seconds,
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             random_state=random_state,

@@ -29,6 +29,7 @@ from kernreg.engine.dispatch import placed_once
 from kernreg.errors import ParameterError
 from kernreg.linalg import SolveReport, SymmetricSpectrum, solve_symmetric
 from kernreg.linalg.exact.symmetric_solve import left_out_by_inverse
+from kernreg.solvers.dual.block_descent import BlockDescentSystem
 from kernreg.solvers.dual.documentation import documented
 from kernreg.solvers.dual.exact import CentredSystem, ExactSystem, Path
 from kernreg.solvers.dual.gamma import Choice, choose_gamma, leave_one_out_score
@@ -108,7 +109,8 @@ class _LSSVM(DualMachine):
         else:
             require_symmetric_on_some(data.kernel, data.X, **symmetry)
             settings = settings.measured(data.size_of_values)
-            without_matrix = IterativeSystem if strategy == "iterative" else LandmarkSystem
+            systems = {"iterative": IterativeSystem, "blocks": BlockDescentSystem}
+            without_matrix: Any = systems.get(strategy, LandmarkSystem)
             system = without_matrix(True, data, problems[0].Y, settings)
         # (K + diag(1/(γ v))) a + b 1 = y,  Σ a = 0: for the γ given, or the best of several by leave-one-out.
         if isinstance(settings.gamma, float):
@@ -197,6 +199,7 @@ class LSSVC(_LSSVM, DualClassifier):
         strategy: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 500,
+        max_seconds: float | None = None,
         n_landmarks: int | None = None,
         landmarks: Any = "uniform",
         random_state: Any = 0,
@@ -207,6 +210,7 @@ class LSSVC(_LSSVM, DualClassifier):
             strategy=strategy,
             tol=tol,
             max_iter=max_iter,
+            max_seconds=max_seconds,
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             random_state=random_state,
@@ -294,6 +298,7 @@ class LSSVR(_LSSVM, DualRegressor):
         strategy: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 500,
+        max_seconds: float | None = None,
         n_landmarks: int | None = None,
         landmarks: Any = "uniform",
         random_state: Any = 0,
@@ -304,6 +309,7 @@ class LSSVR(_LSSVM, DualRegressor):
             strategy=strategy,
             tol=tol,
             max_iter=max_iter,
+            max_seconds=max_seconds,
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             random_state=random_state,
