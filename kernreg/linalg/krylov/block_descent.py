@@ -2,14 +2,14 @@
 
     (K + κI) a + b 1 = y,   Σ a = 0,   κ = 1/γ
 
-A step takes a block B of samples, evaluates its rows, g = K[B, :] z + κ z_B - y_B, and goes by δ = η (K_BB + ρI)⁻¹ g, see
-`block_solves`. With ν = m/|B|, 0 < μ ≤ 1/ν, β = 1 - √(μ/ν), θ = 1/√(μν) and α = 1/(1 + θν)::
+A step takes a block B of samples, evaluates its rows, g = K[B, :] z + κ z_B - y_B, and goes by δ = η (K_BB + ρI)⁻¹ g,
+see `block_solves`. With ν = m/|B|, 0 < μ ≤ 1/ν, β = 1 - √(μ/ν), θ = 1/√(μν) and α = 1/(1 + θν)::
 
     w = z,  w_B -= δ;     v = β v + (1 - β) z,  v_B -= θ δ;     z = α v + (1 - α) w
 
 A pass is as many steps as there are blocks, and evaluates as many kernel values as one product with K; its blocks are a
-random partition of the samples. How much momentum is right depends on the spectrum, which nobody knows: μ starts at 1/ν,
-which is none. It falls to a quarter where the residual falls at less than half of the rate √(μν) a pass that μ
+random partition of the samples. How much momentum is right depends on the spectrum, which nobody knows: μ starts at
+1/ν, which is none. It falls to a quarter where the residual falls at less than half of the rate √(μν) a pass that μ
 promises, and rises again, with the momentum forgotten, where the residual grows.
 
 All right-hand sides take part in each step, and a column of ones beside them: b is what makes Σ a zero.
@@ -19,9 +19,9 @@ another product, as an estimate. At the end the residual is measured by a produc
 
 References
 ----------
-Rathore, Frangella, Yang, Dereziński & Udell, Have ASkotch: a neat solution for large-scale kernel ridge regression, 2024.
-Its blocks have m/100 samples and Nyström steps of rank 100, and μ = κ; steps with all of a larger block cost less than
-evaluating its rows, and need fewer passes.
+Rathore, Frangella, Yang, Dereziński & Udell, Have ASkotch: a neat solution for large-scale kernel ridge regression,
+2024. Its blocks have m/100 samples and Nyström steps of rank 100, and μ = κ; steps with all of a larger block cost less
+than evaluating its rows, and need fewer passes.
 """
 
 from __future__ import annotations
@@ -312,7 +312,7 @@ def _iterate(descent: _Descent, settings: BlockSettings, clock: Clock) -> _Stop:
             descent.follow(window[0], window[-1])
             window = []
     last = descent.Z if descent.estimate <= 2.0 * best_estimate else best
-    if settings.max_seconds is None or 2.0 * a_pass <= settings.max_seconds and a_pass > 0.0:
+    if settings.max_seconds is None or (2.0 * a_pass <= settings.max_seconds and a_pass > 0.0):
         measured = _better(measured, descent.measure(last))
     return _Stop(last, min(descent.estimate, best_estimate), measured, done)
 

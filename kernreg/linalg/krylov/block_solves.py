@@ -1,13 +1,14 @@
 """Steps of block coordinate descent: (K_BB + ρI)⁻¹ g of a block of samples, and how far to go.
 
-All of K_BB    a Cholesky factor, ρ = κ: the best step that the block allows, of length 1. Costs |B|³/3.
-In rank r      Nyström, K_BB ≈ U diag(λ) Uᵀ from r random directions, ρ = κ + λ_r. Then (K_BB + κI) may be larger than its
-               picture, and the step is divided by the largest eigenvalue of the two together, found by power steps.
-               Costs |B|² r.
+All of K_BB  a Cholesky factor, ρ = κ: the best step that the block allows, of length 1. Costs |B|³/3.
+In rank r    Nyström, K_BB ≈ U diag(λ) Uᵀ from r random directions, ρ = κ + λ_r. Then K_BB + κI may be larger than its
+             picture, and the step is divided by the largest eigenvalue of the two together, found by power steps.
+             Costs |B|² r.
 
 References
 ----------
-Rathore, Frangella, Yang, Dereziński & Udell, Have ASkotch: a neat solution for large-scale kernel ridge regression, 2024.
+Rathore, Frangella, Yang, Dereziński & Udell, Have ASkotch: a neat solution for large-scale kernel ridge regression,
+2024.
 """
 
 from __future__ import annotations

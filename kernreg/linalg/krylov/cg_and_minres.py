@@ -29,7 +29,7 @@ class IterationSettings:
     rank : int, optional
         Landmarks of the preconditioner; 0 for none.
     landmarks, random_state
-        As in `choose_landmarks`.
+        As in `choose_landmarks`; ``"auto"`` are pivots of Cholesky where K is positive semi-definite.
     watch : callable, optional
         Called as ``watch(iteration, worst residual / tolerance)``; an iteration after which it returns True is the
         last.
@@ -40,7 +40,7 @@ class IterationSettings:
     tol: float = 1e-6
     max_iter: int = 500
     rank: int | None = None
-    landmarks: Any = "uniform"
+    landmarks: Any = "auto"
     random_state: Any = 0
     watch: Watch | None = None
     max_seconds: float | None = None

@@ -128,7 +128,7 @@ def block_preconditioner(
 
 
 def _by_pivots(settings: IterationSettings) -> bool:
-    return isinstance(settings.landmarks, str) and settings.landmarks == "rpcholesky"
+    return isinstance(settings.landmarks, str) and settings.landmarks in ("auto", "rpcholesky")
 
 
 def _rank(centred: CentredOperator, settings: IterationSettings, definite: bool) -> int:

@@ -122,9 +122,7 @@ def _pivots_in(M: np.ndarray, pool: np.ndarray, p: int, rng: np.random.Generator
     return np.sort(pool[filled(found.pivots, len(pool), p, rng)]), found.trace_error
 
 
-def _seen_by(
-    kernel: Kernel, X: Any, Z: Any, pool: np.ndarray, witnesses: np.ndarray, symmetric: bool
-) -> np.ndarray:
+def _seen_by(kernel: Kernel, X: Any, Z: Any, pool: np.ndarray, witnesses: np.ndarray, symmetric: bool) -> np.ndarray:
     """Return K[pool, witnesses], of an asymmetric kernel beside K[witnesses, pool]ᵀ."""
     rows = np.asarray(kernel(X[pool], Z[witnesses]), dtype=np.float64)
     if symmetric:

@@ -201,9 +201,7 @@ def pivoted_cholesky(
     return PivotedCholesky(pivots, G[:, : len(pivots)], left, float(own.sum()))
 
 
-def _accept(
-    H: np.ndarray, nothing: np.ndarray, most: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def _accept(H: np.ndarray, nothing: np.ndarray, most: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Return which candidates are accepted, no more than `most`, and L with L Lᵀ = H[accepted, accepted]."""
     before, chances = H.diagonal().copy(), rng.random(len(H))
     rest, accepted, columns = H.copy(), [], []

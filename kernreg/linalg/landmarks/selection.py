@@ -14,6 +14,7 @@ does not fit a quarter of the memory budget).
 ``rpcholesky`` one after the other with probability proportional to what those before leave of k(x, x): the pivots of
                randomly pivoted Cholesky, among all samples where its factor fits; see `pivot_choice` for kernels that
                are not positive semi-definite
+``auto``       what pays off nearly always: ``uniform``; for preconditioners of positive semi-definite kernels, pivots
 an array       these indices
 ============== ====================================================================================================
 
@@ -83,7 +84,7 @@ def choose_landmarks(
         Samples in rows.
     n_landmarks : int, optional
         How many (p); may be left out where indices are given.
-    method : {"uniform", "kmeans++", "entropy", "leverage", "rpcholesky"} or array of int
+    method : {"uniform", "kmeans++", "entropy", "leverage", "rpcholesky", "auto"} or array of int
         How they are chosen, or the indices themselves.
     Z : array or CSR, optional
         Second features of the same samples, for kernels of two spaces.
@@ -116,6 +117,7 @@ def select_landmarks(
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if not isinstance(method, str):
         return Selection(_given(method, n, n_landmarks))
+    method = "uniform" if method == "auto" else method
     if method not in METHODS:
         accepted = ", ".join(map(repr, METHODS))
         raise ParameterError(f"landmarks={method!r}; accepted are {accepted}, or an array of sample indices")

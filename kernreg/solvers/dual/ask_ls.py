@@ -108,7 +108,7 @@ class _AsKLS(DualMachine):
         max_iter: int = 500,
         max_seconds: float | None = None,
         n_landmarks: int | None = None,
-        landmarks: Any = "uniform",
+        landmarks: Any = "auto",
         random_state: Any = 0,
     ):
         super().__init__(
@@ -272,7 +272,7 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
         max_iter: int = 500,
         max_seconds: float | None = None,
         n_landmarks: int | None = None,
-        landmarks: Any = "uniform",
+        landmarks: Any = "auto",
         random_state: Any = 0,
     ):
         super().__init__(
@@ -375,7 +375,7 @@ class AsKLSRegressor(_AsKLS, DualRegressor):
         max_iter: int = 500,
         max_seconds: float | None = None,
         n_landmarks: int | None = None,
-        landmarks: Any = "uniform",
+        landmarks: Any = "auto",
         random_state: Any = 0,
     ):
         super().__init__(

@@ -50,7 +50,5 @@ class BlockDescentSystem:
                 random_state=settings.random_state,
                 watch=lambda passes, ratio: show(passes),
             )
-            a, b, report = solve_by_blocks(
-                data.kernel, data.X, self._Y, gamma, weights=data.weights, settings=blocks
-            )
+            a, b, report = solve_by_blocks(data.kernel, data.X, self._Y, gamma, weights=data.weights, settings=blocks)
         return DualSolution({"decision": a}, {"decision": b}, report)

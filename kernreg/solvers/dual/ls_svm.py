@@ -201,7 +201,7 @@ class LSSVC(_LSSVM, DualClassifier):
         max_iter: int = 500,
         max_seconds: float | None = None,
         n_landmarks: int | None = None,
-        landmarks: Any = "uniform",
+        landmarks: Any = "auto",
         random_state: Any = 0,
     ):
         super().__init__(
@@ -300,7 +300,7 @@ class LSSVR(_LSSVM, DualRegressor):
         max_iter: int = 500,
         max_seconds: float | None = None,
         n_landmarks: int | None = None,
-        landmarks: Any = "uniform",
+        landmarks: Any = "auto",
         random_state: Any = 0,
     ):
         super().__init__(

@@ -65,7 +65,7 @@ class DualMachine(KernelParameters):
     _some_left_out: tuple[Views, np.ndarray] | None
     _unavailable: str
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = None,
         gamma: Any = "scale",
@@ -75,7 +75,7 @@ class DualMachine(KernelParameters):
         max_iter: int = 500,
         max_seconds: float | None = None,
         n_landmarks: int | None = None,
-        landmarks: Any = "uniform",
+        landmarks: Any = "auto",
         random_state: Any = 0,
     ):
         self.kernel = kernel

@@ -7,6 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 import kernreg as kr
 from kernreg.engine.sources.base import ArrayRows
@@ -176,9 +177,7 @@ def test_error_of_rows_is_that_of_the_projection():
 def test_heavy_rows_and_columns_of_a_sparse_matrix_are_found():
     G = np.zeros((300, 500))
     G[7, :9] = G[:9, 5] = 1.0
-    rows, columns = choose_pivots_of_both(
-        lambda i, j: G[np.ix_(i, j)], G.shape, (20, 20), 2, np.random.default_rng(0)
-    )
+    rows, columns = choose_pivots_of_both(lambda i, j: G[np.ix_(i, j)], G.shape, (20, 20), 2, np.random.default_rng(0))
     assert 7 in rows.indices
     assert 5 in columns.indices
     assert len(np.unique(rows.indices)) == len(np.unique(columns.indices)) == 20
@@ -199,12 +198,17 @@ def test_sources_and_sparse_samples_choose_as_arrays_do(samples):
         assert np.array_equal(choose_landmarks(k, X, 30, "rpcholesky", random_state=0), expected)
 
 
-@pytest.mark.parametrize("machine", [LSSVC(kernel="rbf(sigma=3.0)"), AsKLSClassifier(kernel="sne(sigma=2.0)", gamma=2.0)])
+@pytest.mark.parametrize(
+    "machine", [LSSVC(kernel="rbf(sigma=3.0)"), AsKLSClassifier(kernel="sne(sigma=2.0)", gamma=2.0)]
+)
 def test_reports_of_machines_tell_the_error(samples, machine):
     y = samples[:, 0] > 0
     for strategy in ("lowrank", "iterative"):
         machine.set_params(strategy=strategy, landmarks="rpcholesky", n_landmarks=40).fit(samples, y)
         assert 0.0 < machine.solver_report_.trace_error < 0.5
+        default = clone(machine).set_params(landmarks="auto").fit(samples, y)
+        pivots = strategy == "iterative" and machine.kernel_.definite
+        assert (default.solver_report_.trace_error is not None) == bool(pivots)
         machine.set_params(landmarks="uniform").fit(samples, y)
         assert machine.solver_report_.trace_error is None
 
