@@ -106,6 +106,8 @@ def solvers() -> Iterator[Claim]:
     yield Claim(area, work, f"{limits}residual", "the system it solves", (), 1e-6, True, which, "relative residual")
     work, which = "ls-svm, 1000 landmarks, m = 500000", (repr("lowrank, m = 500000"),)
     yield Claim(area, work, f"{limits}extra_peak_memory", beyond, (), 4e9, True, which, "bytes")
+    pivots, peer = "large_systems.Pivots.track_sets_with_half_of_the_iterations", "half the iterations of uniform ones"
+    yield Claim(area, "iterative, 400 landmarks rpcholesky, five sets", pivots, peer, (), 4.0, unit="sets")
 
 
 def decompositions() -> Iterator[Claim]:
@@ -204,6 +206,7 @@ LONG = (
     "solvers.Tuning.track_tune_over_grid_search",
     "ksvd.Graphs.",
     "solvers.Limits.",
+    "large_systems.",
     "kpca.Agreement.track_difference_from_lapack_on_an_indefinite_kernel",
     "kpca.MatrixFree.track_peak_bytes",
     "nystrom.",

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 Map: TypeAlias = Callable[[np.ndarray], np.ndarray]
-Watch: TypeAlias = Callable[[int, float], None]
+Watch: TypeAlias = Callable[[int, float], bool | None]
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,21 @@ class IterationSettings:
     rank : int, optional
         Landmarks of the preconditioner; 0 for none.
     landmarks, random_state
-        As in `choose_landmarks`.
+        As in `choose_landmarks`; ``"auto"`` are pivots of Cholesky where K is positive semi-definite.
     watch : callable, optional
-        Called as ``watch(iteration, worst residual / tolerance)``.
+        Called as ``watch(iteration, worst residual / tolerance)``; an iteration after which it returns True is the
+        last.
+    max_seconds : float, optional
+        Bound on the time; reaching it gives a ConvergenceWarning, too.
     """
 
     tol: float = 1e-6
     max_iter: int = 500
     rank: int | None = None
-    landmarks: Any = "uniform"
+    landmarks: Any = "auto"
     random_state: Any = 0
     watch: Watch | None = None
+    max_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,8 @@ def conjugate_gradients(
     D = Q = precondition(R)
     rho = _dots(R, Q)
     x = np.zeros_like(R)
-    iteration = 0
-    while len(active) and iteration < max_iter:
+    iteration, stop = 0, False
+    while len(active) and iteration < max_iter and not stop:
         iteration += 1
         AD = product(D)
         curvature = _dots(D, AD)
@@ -92,7 +96,7 @@ def conjugate_gradients(
         R = R - step * AD
         norms = _norms(R)
         if watch is not None:
-            watch(iteration, float((norms / bounds[active]).max()))
+            stop = bool(watch(iteration, float((norms / bounds[active]).max())))
         left = norms > bounds[active]
         if not left.all():
             X[:, active] = x
@@ -129,8 +133,8 @@ def minimal_residuals(
     dbar, epsilon, phibar = np.zeros_like(beta), np.zeros_like(beta), beta
     cs, sn = -np.ones_like(beta), np.zeros_like(beta)
     tiny = np.finfo(np.float64).tiny
-    iteration = 0
-    while len(active) and iteration < max_iter:
+    iteration, stop = 0, False
+    while len(active) and iteration < max_iter and not stop:
         iteration += 1
         # One step of the Lanczos process in the inner product of the preconditioner.
         V = Q / beta
@@ -156,7 +160,7 @@ def minimal_residuals(
         R = sn * sn * R - np.where(ended, 0.0, phibar * cs / safe) * lanczos
         norms = _norms(R)
         if watch is not None:
-            watch(iteration, float((norms / bounds[active]).max()))
+            stop = bool(watch(iteration, float((norms / bounds[active]).max())))
         left = (norms > bounds[active]) & ~ended
         if not left.all():
             X[:, active] = x
@@ -208,6 +212,7 @@ class CheckedResult:
     rest: np.ndarray
     iterations: int
     note: str
+    timed_out: bool = False
 
 
 def solve_checked(
@@ -225,15 +230,16 @@ def solve_checked(
     """
     B, project = system.targets, system.project
     solution, full, rest = np.zeros_like(B), None, B
-    iterations, note = 0, ""
+    iterations, note, stopped = 0, "", False
     floor = np.where(bounds > 0.0, bounds, 1.0)
     worst = float((_norms(B) / floor).max(initial=0.0))
     while True:
         offset = iterations
 
-        def shifted(iteration: int, ratio: float, offset: int = offset) -> None:
-            if watch is not None:
-                watch(offset + iteration, ratio)
+        def shifted(iteration: int, ratio: float, offset: int = offset) -> bool:
+            nonlocal stopped
+            stopped = watch is not None and bool(watch(offset + iteration, ratio))
+            return stopped
 
         solve = conjugate_gradients if method == "cg" else minimal_residuals
         # Aim a little lower than asked: the true residual is the one that counts.
@@ -250,8 +256,8 @@ def solve_checked(
         if step.indefinite:
             method, note = "minres", "K showed itself as indefinite; conjugate gradients gave way to MINRES"
         stalled = not ratio <= 0.5 * worst and not step.indefinite
-        if ratio <= 1.0 or stalled or iterations >= max_iter:
-            return CheckedResult(method, solution, full, rest, iterations, note)
+        if ratio <= 1.0 or stalled or stopped or iterations >= max_iter:
+            return CheckedResult(method, solution, full, rest, iterations, note, stopped)
         worst = min(worst, ratio)
 
 

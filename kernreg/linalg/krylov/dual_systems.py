@@ -20,11 +20,31 @@ from kernreg.engine.threads import configured_blas
 from kernreg.kernels.base import Kernel
 from kernreg.linalg.exact.report import SolveReport, unit_if_zero
 from kernreg.linalg.krylov.centred_operator import CentredOperator
-from kernreg.linalg.krylov.cg_and_minres import CentredSystem, CheckedResult, IterationSettings, rounding, solve_checked
+from kernreg.linalg.krylov.cg_and_minres import (
+    CentredSystem,
+    CheckedResult,
+    IterationSettings,
+    Watch,
+    rounding,
+    solve_checked,
+)
+from kernreg.linalg.krylov.clock import Clock
 from kernreg.linalg.krylov.preconditioners import block_preconditioner, symmetric_preconditioner
 from kernreg.linalg.system_inputs import require_positive, targets_and_weights
 
 _DEFAULTS = IterationSettings()
+
+
+def _timed(watch: Watch | None, clock: Clock) -> Watch:
+    """Return what stops an iteration when there is no time for another one and for the check after it."""
+    clock.lap()
+
+    def watching(iteration: int, ratio: float) -> bool:
+        if watch is not None:
+            watch(iteration, ratio)
+        return clock.over(2.0 * clock.lap())
+
+    return watching
 
 
 @dataclass(frozen=True)
@@ -41,12 +61,16 @@ class IterativeReport(SolveReport):
         Rank of the preconditioner.
     form : str
         How K is multiplied: ``"blocks"`` evaluated anew for every product, or ``"separable"`` for sparse data.
+    trace_error : float or None
+        The share of the trace of K that the preconditioner leaves, where its landmarks are pivots of Cholesky; of
+        kernels not known to be positive semi-definite that of squared norms of rows, in some columns.
     """
 
     iterations: int = 0
     converged: bool = True
     rank: int = 0
     form: str = "blocks"
+    trace_error: float | None = None
 
 
 @configured_blas()
@@ -94,7 +118,7 @@ def solve_symmetric_iterative(
     ('cg', True, True)
     """
     require_positive(gamma)
-    operator = kernel.operator(X)
+    clock, operator = Clock(settings.max_seconds), kernel.operator(X)
     Y, weights = targets_and_weights(operator.shape[0], Y, weights)
     centred = CentredOperator(operator, weights)
     definite, kappa = bool(kernel.definite if definite is None else definite), 1.0 / gamma
@@ -109,8 +133,8 @@ def solve_symmetric_iterative(
     T = centred.targets(Y)
     system = CentredSystem(multiply, T, remainder, centred.project, kappa)
     bounds, method = settings.tol * np.linalg.norm(T, axis=0), "cg" if definite else "minres"
-    result = solve_checked(method, system, preconditioner, bounds, settings.max_iter, settings.watch)
-    residual = _worst(result.rest, result.solution, kappa, T)
+    result = solve_checked(method, system, preconditioner, bounds, settings.max_iter, _timed(settings.watch, clock))
+    residual = worst_residual(result.rest, result.solution, kappa, T)
     report = _report(result, residual, preconditioner, centred, gamma, settings.tol, -preconditioner.values)
     return centred.scale(result.solution), (centred.border @ result.full) / centred.norm, report
 
@@ -152,7 +176,7 @@ def solve_block_iterative(
     ((60, 1), (60, 1), (2, 1), True)
     """
     require_positive(gamma)
-    operator = kernel.operator(X, Z)
+    clock, operator = Clock(settings.max_seconds), kernel.operator(X, Z)
     Y, weights = targets_and_weights(operator.shape[0], Y, weights)
     centred = CentredOperator(operator, weights)
     m, kappa = centred.size, 1.0 / gamma
@@ -173,16 +197,16 @@ def solve_block_iterative(
     # The bounds are those of half the equations, so that each half is within the tolerance by itself.
     bounds = settings.tol * np.linalg.norm(T, axis=0)
     system = CentredSystem(multiply, np.vstack([T, T]), remainder, project, kappa)
-    result = solve_checked("minres", system, preconditioner, bounds, settings.max_iter, settings.watch)
+    result = solve_checked("minres", system, preconditioner, bounds, settings.max_iter, _timed(settings.watch, clock))
     halves = slice(0, m), slice(m, None)
-    residual = max(_worst(result.rest[half], result.solution[half], kappa, T) for half in halves)
+    residual = max(worst_residual(result.rest[half], result.solution[half], kappa, T) for half in halves)
     report = _report(result, residual, preconditioner, centred, gamma, settings.tol, preconditioner.values)
     A, C = centred.scale(result.solution[:m]), centred.scale(result.solution[m:])
     b = np.stack([centred.border @ result.full[:m], centred.border @ result.full[m:]]) / centred.norm
     return A, C, b, report
 
 
-def _worst(rest: np.ndarray, solution: np.ndarray, kappa: float, T: np.ndarray) -> float:
+def worst_residual(rest: np.ndarray, solution: np.ndarray, kappa: float, T: np.ndarray) -> float:
     """Return the largest relative residual, of which rounding errors are a part."""
     norms = np.maximum(np.linalg.norm(rest, axis=0), rounding(kappa, solution))
     return float((norms / unit_if_zero(np.linalg.norm(T, axis=0))).max(initial=0.0))
@@ -200,9 +224,10 @@ def _report(
     """Return the report; warn where the tolerance was not reached."""
     converged, note = residual <= tol, result.note
     if not converged:
+        bound = "max_seconds" if result.timed_out else "max_iter"
         note = (
             f"{result.method} stopped after {result.iterations} iterations at relative residual {residual:.1e}, "
-            f"tol={tol:.1e}; raise max_iter, tol or the preconditioner's rank ({preconditioner.rank}), or lower gamma"
+            f"tol={tol:.1e}; raise {bound}, tol or the preconditioner's rank ({preconditioner.rank}), or lower gamma"
         )
         near = poles[np.abs(poles * gamma - 1.0) < 1e-3]
         if len(near):
@@ -220,4 +245,5 @@ def _report(
         converged=converged,
         rank=preconditioner.rank,
         form=centred.form,
+        trace_error=preconditioner.trace_error,
     )

@@ -2,7 +2,8 @@
 
 Positive semi-definite K
     Nyström from p landmarks, K̃ ≈ C̃ W⁺ C̃ᵀ = U diag(λ) Uᵀ, with C̃ the centred columns and W = K[landmarks, landmarks].
-    Costs O(m p²) and no product with K.
+    Costs O(m p²) and no product with K. Where the landmarks are pivots of Cholesky, K ≈ G Gᵀ is there already, and
+    U diag(√λ) Vᵀ is the thin SVD of the centred factor G̃: no W⁺, and no column is evaluated again.
 Any other K
     W may be nearly singular without K being so, and W⁺ would spoil the picture. So the landmark columns (and rows) only
     span the space, and K̃ is projected on it: K̃ ≈ Q_l (Q_lᵀ K̃ Q_r) Q_rᵀ. Costs one product of K with p columns.
@@ -23,7 +24,9 @@ from kernreg.engine.budget import rows_within
 from kernreg.kernels.base import Kernel
 from kernreg.linalg.krylov.centred_operator import CentredOperator
 from kernreg.linalg.krylov.cg_and_minres import IterationSettings
-from kernreg.linalg.landmarks.selection import choose_landmarks
+from kernreg.linalg.landmarks.pivot_choice import Selection
+from kernreg.linalg.landmarks.pivoted_cholesky import KernelMatrix, pivoted_cholesky
+from kernreg.linalg.landmarks.selection import select_landmarks
 
 _ROWS = 2048
 #: Estimates of eigenvalues are not exact: nearer to singular than this, relative to 1/γ, is not believed.
@@ -37,6 +40,7 @@ class SymmetricPreconditioner:
     vectors: np.ndarray
     values: np.ndarray
     kappa: float
+    trace_error: float | None = None
 
     @property
     def rank(self) -> int:
@@ -61,6 +65,7 @@ class BlockPreconditioner:
     values: np.ndarray
     right: np.ndarray
     kappa: float
+    trace_error: float | None = None
 
     @property
     def rank(self) -> int:
@@ -93,7 +98,9 @@ def symmetric_preconditioner(
     kernel: Kernel, X: Any, centred: CentredOperator, kappa: float, settings: IterationSettings, *, definite: bool
 ) -> SymmetricPreconditioner:
     """Return the preconditioner of K̃ + κI for a symmetric kernel; ``rank=0`` is none at all."""
-    chosen = _landmarks(kernel, X, None, centred, settings, definite)
+    if definite and settings.rank != 0 and _by_pivots(settings):
+        return _of_pivots(kernel, X, centred, kappa, settings)
+    chosen, error = _landmarks(kernel, X, None, centred, settings, definite)
     if not len(chosen):
         return SymmetricPreconditioner(np.zeros((centred.size, 0)), np.zeros(0), kappa)
     columns = _columns(kernel, X, None, chosen, centred)
@@ -103,32 +110,54 @@ def symmetric_preconditioner(
     Q = _orthonormal(_centred(columns, centred))
     core = Q.T @ centred.product(Q)
     values, vectors = linalg.eigh(0.5 * (core + core.T))
-    return SymmetricPreconditioner(_transform(Q, vectors), values, kappa)
+    return SymmetricPreconditioner(_transform(Q, vectors), values, kappa, error)
 
 
 def block_preconditioner(
     kernel: Kernel, X: Any, Z: Any, centred: CentredOperator, kappa: float, settings: IterationSettings
 ) -> BlockPreconditioner:
     """Return the preconditioner of the AsK-LS block of K(X, Z); ``rank=0`` is none at all."""
-    chosen = _landmarks(kernel, X, Z, centred, settings, False)
+    chosen, error = _landmarks(kernel, X, Z, centred, settings, False)
     if not len(chosen):
         empty = np.zeros((centred.size, 0))
         return BlockPreconditioner(empty, np.zeros(0), empty, kappa)
     left = _orthonormal(_centred(_columns(kernel, X, Z, chosen, centred), centred))
     right = _orthonormal(_centred(_columns(kernel, X, Z, chosen, centred, transposed=True), centred))
     U, values, V = linalg.svd(left.T @ centred.product(right))
-    return BlockPreconditioner(_transform(left, U), values, _transform(right, V.T), kappa)
+    return BlockPreconditioner(_transform(left, U), values, _transform(right, V.T), kappa, error)
+
+
+def _by_pivots(settings: IterationSettings) -> bool:
+    return isinstance(settings.landmarks, str) and settings.landmarks in ("auto", "rpcholesky")
+
+
+def _rank(centred: CentredOperator, settings: IterationSettings, definite: bool) -> int:
+    return default_rank(centred, definite) if settings.rank is None else min(settings.rank, centred.size)
+
+
+def _of_pivots(
+    kernel: Kernel, X: Any, centred: CentredOperator, kappa: float, settings: IterationSettings
+) -> SymmetricPreconditioner:
+    """Return the preconditioner whose picture of K̃ is the centred factor of pivoted Cholesky, times its transpose."""
+    matrix, weights = KernelMatrix(kernel.anchored(X), X), None if centred.root is None else centred.root**2
+    rank = _rank(centred, settings, True)
+    found = pivoted_cholesky(matrix, rank, weights=weights, random_state=settings.random_state)
+    if not len(found.pivots):
+        return SymmetricPreconditioner(found.factor, np.zeros(0), kappa, found.trace_error)
+    Q, R = linalg.qr(_centred(found.factor, centred), mode="economic", overwrite_a=True, check_finite=False)
+    U, singular, _ = linalg.svd(R, check_finite=False)
+    useful = singular**2 > 1e-3 * kappa  # the others are κI to the system
+    vectors = _transform(np.ascontiguousarray(Q), U[:, useful])
+    return SymmetricPreconditioner(vectors, singular[useful] ** 2, kappa, found.trace_error)
 
 
 def _landmarks(
     kernel: Kernel, X: Any, Z: Any, centred: CentredOperator, settings: IterationSettings, definite: bool
-) -> np.ndarray:
-    rank = settings.rank
-    if rank == 0:
-        return np.zeros(0, dtype=np.intp)
-    if isinstance(settings.landmarks, str):
-        rank = default_rank(centred, definite) if rank is None else min(rank, centred.size)
-    return choose_landmarks(kernel, X, rank, settings.landmarks, Z=Z, random_state=settings.random_state)
+) -> Selection:
+    if settings.rank == 0:
+        return Selection(np.zeros(0, dtype=np.intp))
+    rank = _rank(centred, settings, definite) if isinstance(settings.landmarks, str) else settings.rank
+    return select_landmarks(kernel, X, rank, settings.landmarks, Z=Z, random_state=settings.random_state)
 
 
 def _columns(

@@ -1,6 +1,8 @@
 """Some samples that stand for all.
 
-selection.py       which samples: uniform, k-means++, entropy, leverage
+selection.py       which samples: uniform, k-means++, entropy, leverage, pivots
+pivoted_cholesky.py  randomly pivoted Cholesky: pivots, factor and what is left
+pivot_choice.py      its pivots as landmarks, for every kind of kernel
 features.py        Nyström features of landmarks, streamed
 lowrank_systems.py LS-SVM and AsK-LS on features, with leave-one-out
 small_systems.py     the systems of p unknowns that this comes to

@@ -65,6 +65,9 @@ class NystromReport(Display):
         Kernel values looked at, all levels together; products with sparse samples may compute fewer.
     levels : tuple of Level
         The subsamples, in order.
+    trace_error : float or None
+        The share of the trace of G that the landmarks leave, where they are pivots of Cholesky; of kernels not known to
+        be positive semi-definite that of squared norms of rows or columns in the others, the larger of both.
     """
 
     method: str
@@ -81,6 +84,7 @@ class NystromReport(Display):
     converged: bool = True
     evaluations: int = 0
     levels: tuple[Level, ...] = ()
+    trace_error: float | None = None
 
 
 @dataclass(frozen=True)

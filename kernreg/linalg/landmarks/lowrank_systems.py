@@ -25,7 +25,7 @@ support vector machines, 2002, chapter 6. Tao, Tonin, Patrinos & Suykens, Nonlin
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -44,7 +44,7 @@ from kernreg.linalg.landmarks.features import (
     features_of,
     symmetric_features,
 )
-from kernreg.linalg.landmarks.selection import choose_landmarks, default_landmarks
+from kernreg.linalg.landmarks.selection import default_landmarks, select_landmarks
 from kernreg.linalg.landmarks.small_systems import LowRankReport, SmallSystem, eigenpairs
 from kernreg.linalg.system_inputs import require_positive, targets_and_weights
 
@@ -108,10 +108,16 @@ class LowRankProblem:
         self._offset = np.average(self._Y, axis=0, weights=self._weights)
         if n_landmarks is None and isinstance(landmarks, str):
             n_landmarks = default_landmarks(X.shape[0])
-        self.indices = choose_landmarks(kernel, X, n_landmarks, landmarks, Z=Z, random_state=random_state)
+        self.indices, self._trace_error = select_landmarks(
+            kernel, X, n_landmarks, landmarks, Z=Z, random_state=random_state
+        )
 
     def _moments(self, features: Features) -> Moments:
         return features.moments(self._Y - self._offset, self._weights)
+
+    def _report(self, system: SmallSystem, method: str, residual: float, rank: int) -> LowRankReport:
+        report = system.report(method, len(self._Y), residual, len(self.indices), rank)
+        return replace(report, trace_error=self._trace_error)
 
     @property
     def scale(self) -> float:
@@ -193,14 +199,14 @@ class SymmetricLowRank(LowRankProblem):
     @configured_blas()
     def _at(self, gammas: Sequence[float], *, loo: bool, some: np.ndarray | None = None) -> list[Solved]:
         """Return the solutions for several γ whose systems share their eigenvectors, or for one."""
-        features, sums, size = self._features, self._sums, len(self._Y)
+        features, sums = self._features, self._sums
         systems = [self._system(gamma) for gamma in gammas]
         solutions = [system.solve(sums.targets) for system in systems]
         rest = self._left_out(systems, [w for w, _ in solutions], some) if loo else [None] * len(systems)
         return [
             (
                 (_view(features, sums, w, self._offset, left_out),),
-                system.report("primal", size, residual, len(self.indices), features.rank),
+                self._report(system, "primal", residual, features.rank),
             )
             for system, (w, residual), left_out in zip(systems, solutions, rest, strict=True)
         ]
@@ -277,7 +283,7 @@ class BlockLowRank(LowRankProblem):
                 rest = source.kernel.map_rows(X, source.landmarks, _left_out_of_both, args=args)
             rest_s, rest_t = rest[:, :columns], rest[:, columns:]
         views = _view(source, s, w_s, offset, rest_s), _view(target, t, w_t, offset, rest_t)
-        return views, system.report("block", len(Y), residual, len(self.indices), q)
+        return views, self._report(system, "block", residual, q)
 
 
 def _some_of(some: np.ndarray | None, *values: Any) -> tuple[Any, ...]:

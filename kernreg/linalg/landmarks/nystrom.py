@@ -140,6 +140,7 @@ def nystrom_triplets(
         converged=reached,
         evaluations=sum(level.evaluations for level in levels),
         levels=tuple(levels),
+        trace_error=matrix.trace_error,
     )
     return replace(triplets, report=report)
 

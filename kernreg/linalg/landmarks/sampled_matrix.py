@@ -10,8 +10,9 @@ from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.combinations.algebra import Transposed
 from kernreg.kernels.function import FunctionKernel
+from kernreg.linalg.landmarks.pivot_choice import Selection, choose_pivots_of_both
 from kernreg.linalg.landmarks.sections import EstimatedRows, ExactRows, Section, Swapped, quadrature
-from kernreg.linalg.landmarks.selection import METHODS, choose_landmarks, leverage_of_both
+from kernreg.linalg.landmarks.selection import METHODS, leverage_of_both, select_landmarks
 
 NORMALIZERS = ("auto", "exact", "estimate")
 
@@ -41,6 +42,8 @@ class SectionedMatrix:
     normalizer_error : float
         Relative error of the estimated sums of the last section, root mean square, on landmark rows left out of the
         fit.
+    trace_error : float or None
+        What the last landmarks leave, where they are pivots of Cholesky: the larger share of both sides.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class SectionedMatrix:
         self.Z = self.X if self.one else given
         self.shape = (self.X.shape[0], self.Z.shape[0])
         self.normalizer_error = 0.0
+        self.trace_error: float | None = None
         self._turned = isinstance(kernel, Transposed) and _is_row_normalised(kernel.T)
         self._kernel = kernel.T if self._turned else kernel
         self.mirrored = self.one and kernel.symmetric and not kernel.takes_reference
@@ -140,20 +144,29 @@ class SectionedMatrix:
         seed : int
         """
         streams = [np.random.default_rng([seed, number]) for number in range(3)]
-        if "leverage" in [method for method in methods if isinstance(method, str)]:
+        named = [method for method in methods if isinstance(method, str)]
+        if "leverage" in named:
             by_leverage = leverage_of_both(self._scores_block, self.shape, sizes, rank, streams[2])
-        found: list[np.ndarray] = []
+        by_pivots = "rpcholesky" in named and not (self.mirrored and self.kernel.definite)
+        if by_pivots:
+            pivots = choose_pivots_of_both(self._scores_block, self.shape, sizes, rank, streams[2])
+        chosen: list[Selection] = []
         for side, (method, size, samples) in enumerate(zip(methods, sizes, (self.X, self.Z), strict=True)):
+            word = method if isinstance(method, str) else ""
             if side == 1 and self._shares(sizes, methods):
-                found.append(found[0])
-            elif isinstance(method, str) and method == "uniform":
-                found.append(np.sort(streams[side].permutation(samples.shape[0])[:size]))
-            elif isinstance(method, str) and method == "leverage":
-                found.append(by_leverage[side])
+                chosen.append(chosen[0])
+            elif word == "uniform":
+                chosen.append(Selection(np.sort(streams[side].permutation(samples.shape[0])[:size])))
+            elif word == "leverage":
+                chosen.append(Selection(by_leverage[side]))
+            elif word == "rpcholesky" and by_pivots:
+                chosen.append(pivots[side])
             else:
-                count = size if isinstance(method, str) else None
-                found.append(choose_landmarks(self._kernel, samples, count, method, random_state=streams[side]))
-        return found[0], found[1]
+                count = size if word else None
+                chosen.append(select_landmarks(self._kernel, samples, count, method, random_state=streams[side]))
+        errors = [selection.trace_error for selection in chosen if selection.trace_error is not None]
+        self.trace_error = max(errors, default=None)
+        return chosen[0].indices, chosen[1].indices
 
     def _shares(self, sizes: tuple[int, int], methods: tuple[Any, Any]) -> bool:
         """Whether the landmarks of the rows are those of the columns, too."""

@@ -1,17 +1,22 @@
 """Landmarks: which p of the n samples stand for all of them in Nyström approximations and preconditioners.
 
 Every method is repeatable (``random_state``) and bounded: where n is large, the methods that look at the samples choose
-among a uniform pool of candidates, so that their cost does not depend on n.
+among a uniform pool of candidates, so that their cost does not depend on n (``rpcholesky``: where its factor, n × p,
+does not fit a quarter of the memory budget).
 
-=============  ====================================================================================================
+============== ====================================================================================================
 ``uniform``    every sample with the same probability
 ``kmeans++``   far from the samples already taken, in the features (squared distance sampling)
 ``entropy``    the subset with the largest quadratic Rényi entropy -log(1/p² Σ_ij k(x_i, x_j)), by improving swaps:
                the choice of fixed-size LS-SVM
 ``leverage``   with probability proportional to approximate ridge leverage scores, the weight a sample has in its own
                regularised fit
+``rpcholesky`` one after the other with probability proportional to what those before leave of k(x, x): the pivots of
+               randomly pivoted Cholesky, among all samples where its factor fits; see `pivot_choice` for kernels that
+               are not positive semi-definite
+``auto``       what pays off nearly always: ``uniform``; for preconditioners of positive semi-definite kernels, pivots
 an array       these indices
-=============  ====================================================================================================
+============== ====================================================================================================
 
 References
 ----------
@@ -34,9 +39,10 @@ from kernreg.engine import ByRow
 from kernreg.engine.threads import configured_blas
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
+from kernreg.linalg.landmarks.pivot_choice import Selection, choose_pivots
 from kernreg.linalg.randomness import generator
 
-METHODS = ("uniform", "kmeans++", "entropy", "leverage")
+METHODS = ("uniform", "kmeans++", "entropy", "leverage", "rpcholesky")
 
 _POOL = 20_000  # candidates, a tenth of that for entropy, where landmarks are not so many that it takes more
 _SWAPS = 10  # for each landmark, at most
@@ -59,7 +65,6 @@ def default_landmarks(n: int, passes: float = 3.0) -> int:
     return max(1, int(min(n, max(_FEWEST, affordable), np.sqrt(memory_budget() / 64))))
 
 
-@configured_blas()
 def choose_landmarks(
     kernel: Kernel,
     X: Any,
@@ -74,12 +79,12 @@ def choose_landmarks(
     Parameters
     ----------
     kernel : Kernel
-        Used by ``"entropy"`` and ``"leverage"``; row normalisation is that of the whole K(X, Z).
+        Used by ``"entropy"``, ``"leverage"`` and ``"rpcholesky"``; row normalisation is that of the whole K(X, Z).
     X : array or CSR
         Samples in rows.
     n_landmarks : int, optional
         How many (p); may be left out where indices are given.
-    method : {"uniform", "kmeans++", "entropy", "leverage"} or array of int
+    method : {"uniform", "kmeans++", "entropy", "leverage", "rpcholesky", "auto"} or array of int
         How they are chosen, or the indices themselves.
     Z : array or CSR, optional
         Second features of the same samples, for kernels of two spaces.
@@ -95,9 +100,24 @@ def choose_landmarks(
     >>> sorted(int(X[i, 0] > 2) for i in indices)  # one of each pair
     [0, 1]
     """
+    return select_landmarks(kernel, X, n_landmarks, method, Z=Z, random_state=random_state).indices
+
+
+@configured_blas()
+def select_landmarks(
+    kernel: Kernel,
+    X: Any,
+    n_landmarks: int | None = None,
+    method: Any = "uniform",
+    *,
+    Z: Any = None,
+    random_state: Any = None,
+) -> Selection:
+    """Return what `choose_landmarks` does, with the trace error that is left where the method knows it."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if not isinstance(method, str):
-        return _given(method, n, n_landmarks)
+        return Selection(_given(method, n, n_landmarks))
+    method = "uniform" if method == "auto" else method
     if method not in METHODS:
         accepted = ", ".join(map(repr, METHODS))
         raise ParameterError(f"landmarks={method!r}; accepted are {accepted}, or an array of sample indices")
@@ -105,7 +125,9 @@ def choose_landmarks(
         raise ParameterError(f"n_landmarks={n_landmarks!r}; with {n} samples an integer from 1 to {n} is accepted")
     rng = generator(random_state)
     if method == "uniform" or n_landmarks == n:
-        return np.sort(rng.choice(n, n_landmarks, replace=False))
+        return Selection(np.sort(rng.choice(n, n_landmarks, replace=False)))
+    if method == "rpcholesky":
+        return choose_pivots(kernel.anchored(X, Z), X, Z, n_landmarks, rng)
     pool = _pool(n, n_landmarks, method, rng)
     if method == "kmeans++":
         chosen = _plus_plus(kernel, X[pool], n_landmarks, rng)
@@ -117,7 +139,7 @@ def choose_landmarks(
         pilots = min(len(pool), max(100, n_landmarks // 2))
         scores = _leverage(kernel.anchored(X, Z), X[pool], other, pilots, rng)
         chosen = _weighted_choice(scores, n_landmarks, rng)
-    return np.sort(pool[chosen])
+    return Selection(np.sort(pool[chosen]))
 
 
 @configured_blas()
@@ -199,7 +221,7 @@ def _plus_plus(kernel: Kernel, X: Any, p: int, rng: np.random.Generator) -> np.n
         kind = "indices" if kernel.family.inputs == "index" else "not rows of features"
         raise ParameterError(
             f"landmarks='kmeans++' needs features, and the samples of kernel {kernel.name!r} are {kind}; "
-            "use 'uniform', 'entropy' or 'leverage'"
+            "use 'uniform', 'entropy', 'leverage' or 'rpcholesky'"
         )
     _, chosen = kmeans_plusplus(X, p, random_state=int(rng.integers(2**31 - 1)))
     distinct = np.unique(chosen)

@@ -23,10 +23,14 @@ class LowRankReport(SolveReport):
         How many samples stand for all.
     rank : int
         How many features they gave.
+    trace_error : float or None
+        The share of the trace of K that they leave, where they are pivots of Cholesky; of kernels not known to be
+        positive semi-definite that of squared norms of rows, in some columns.
     """
 
     landmarks: int = 0
     rank: int = 0
+    trace_error: float | None = None
 
 
 def eigenpairs(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

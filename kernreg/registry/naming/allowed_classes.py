@@ -29,6 +29,7 @@ OWN = {
     "solve-report": "kernreg.linalg.exact.report:SolveReport",
     "low-rank-report": "kernreg.linalg.landmarks.small_systems:LowRankReport",
     "iterative-report": "kernreg.linalg.krylov.dual_systems:IterativeReport",
+    "blocks-report": "kernreg.linalg.krylov.block_descent:BlocksReport",
     "partial-report": "kernreg.linalg.spectra.report:PartialReport",
     "section": "kernreg.linalg.landmarks.sections:Section",
     "exact-rows": "kernreg.linalg.landmarks.sections:ExactRows",

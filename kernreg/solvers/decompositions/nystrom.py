@@ -64,7 +64,9 @@ class AsymmetricNystroem(TwoSided):
         500, or 10 r where that is more; with ``tol`` 100 or 4 r to begin with. No more than there are samples.
     landmarks : str, array of int, or tuple of two
         ``"uniform"``, ``"kmeans++"``, ``"leverage"`` (rows and columns chosen by one another's scores: for sparse
-        graphs, whose weight is in few rows), ``"entropy"``, or indices; in a tuple for left and right. A symmetric
+        graphs, whose weight is in few rows), ``"entropy"``, ``"rpcholesky"`` (pivots of randomly pivoted Cholesky; of
+        kernels that are not positive definite, rows and columns by what is left of their norms;
+        `solver_report_.trace_error` tells what they leave), or indices; in a tuple for left and right. A symmetric
         kernel on one sample set has the same landmarks on both sides, any other one independent ones.
     tol : float, optional
         Double the landmarks until η is estimated to be at most this. η is `kernreg.metrics.singular_vector_error`,

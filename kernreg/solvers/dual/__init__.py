@@ -7,6 +7,7 @@ targets.py        classes as ±1, one against the rest or one against one; real 
 strategy.py       exact, iterative or lowrank, and the settings of each
 exact.py          systems with the kernel matrix in memory; leave-one-out values
 matrix_free.py    systems without it: Krylov iterations, landmarks
+block_descent.py  a system without it: coordinate descent on blocks
 gamma.py          γ: what may be given, and the best of several by exact leave-one-out
 solution.py       what a system answers
 calibration.py    from decision values of samples left out to probabilities

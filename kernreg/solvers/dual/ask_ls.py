@@ -27,6 +27,7 @@ import numpy as np
 
 from kernreg.engine.dispatch import placed_once
 from kernreg.linalg import BlockSpectrum, SolveReport, solve_block_or_spectrum
+from kernreg.solvers.dual.block_descent import BlockDescentSystem
 from kernreg.solvers.dual.classifier import DualClassifier
 from kernreg.solvers.dual.documentation import documented
 from kernreg.solvers.dual.exact import CentredSystem, ExactSystem, Path
@@ -107,8 +108,9 @@ class _AsKLS(DualMachine):
         strategy: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 500,
+        max_seconds: float | None = None,
         n_landmarks: int | None = None,
-        landmarks: Any = "uniform",
+        landmarks: Any = "auto",
         random_state: Any = 0,
     ):
         super().__init__(
@@ -117,6 +119,7 @@ class _AsKLS(DualMachine):
             strategy=strategy,
             tol=tol,
             max_iter=max_iter,
+            max_seconds=max_seconds,
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             random_state=random_state,
@@ -149,7 +152,8 @@ class _AsKLS(DualMachine):
             system = ExactSystem(self._make_system(damped=damped), K, problems, data.weights)
         else:
             settings = settings.measured(data.size_of_values)
-            without_matrix = IterativeSystem if strategy == "iterative" else LandmarkSystem
+            systems = {"iterative": IterativeSystem, "blocks": BlockDescentSystem}
+            without_matrix: Any = systems.get(strategy, LandmarkSystem)
             system = without_matrix(False, data, problems[0].Y, settings)
         # a/(γ v) + K c + b₁ 1 = y,  c/(γ v) + Kᵀ a + b₂ 1 = y,  Σ a = Σ c = 0: for the γ given, or the best of several.
         if isinstance(settings.gamma, float) and not left_out:
@@ -268,8 +272,9 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
         strategy: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 500,
+        max_seconds: float | None = None,
         n_landmarks: int | None = None,
-        landmarks: Any = "uniform",
+        landmarks: Any = "auto",
         random_state: Any = 0,
     ):
         super().__init__(
@@ -280,6 +285,7 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
             strategy=strategy,
             tol=tol,
             max_iter=max_iter,
+            max_seconds=max_seconds,
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             random_state=random_state,
@@ -369,8 +375,9 @@ class AsKLSRegressor(_AsKLS, DualRegressor):
         strategy: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 500,
+        max_seconds: float | None = None,
         n_landmarks: int | None = None,
-        landmarks: Any = "uniform",
+        landmarks: Any = "auto",
         random_state: Any = 0,
     ):
         super().__init__(
@@ -381,6 +388,7 @@ class AsKLSRegressor(_AsKLS, DualRegressor):
             strategy=strategy,
             tol=tol,
             max_iter=max_iter,
+            max_seconds=max_seconds,
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             random_state=random_state,

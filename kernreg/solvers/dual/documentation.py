@@ -19,17 +19,25 @@ _BLOCKS = {
         until these no longer change. ``robust_weights_`` keeps them.
 """,
     "strategy": """\
-    strategy : {"auto", "exact", "iterative", "lowrank"}
+    strategy : {"auto", "exact", "iterative", "blocks", "lowrank"}
         ``exact`` holds the kernel matrix in memory; ``iterative`` never does (Krylov methods on streamed products, no
-        leave-one-out); ``lowrank`` approximates it by landmarks. ``auto`` is exact while that fits the memory budget;
-        `solver_report_` says what was taken, and an ApproximationWarning that it is ``lowrank``.
+        leave-one-out), nor does ``blocks`` (coordinate descent on blocks of samples, for LS-SVM with positive definite
+        kernels and a large γ, no leave-one-out); ``lowrank`` approximates it by landmarks. ``auto`` is exact while that
+        fits the memory budget; `solver_report_` says what was taken, and an ApproximationWarning that it is
+        ``lowrank``.
     tol, max_iter : float, int
-        Relative residual to reach and bound on the iterations (iterative); a ConvergenceWarning says if not reached.
+        Relative residual to reach and bound on the iterations (iterative) or passes over all blocks (blocks); a
+        ConvergenceWarning says if not reached.
+    max_seconds : float, optional
+        Bound on the time of the iteration (iterative, blocks), after which the best solution so far is taken.
     n_landmarks : int, optional
-        Landmarks of the approximation (lowrank) or of the preconditioner (iterative). By default the former are
+        Landmarks of the approximation (lowrank) or of the preconditioner (iterative); for blocks the rank in which
+        each is taken, all of it by default. By default the former are
         √m log m, at least 500, at most 5000 and what 5·10¹² operations and the memory budget allow.
     landmarks : str or array of int
-        How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``; or their indices.
+        How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``, ``"rpcholesky"`` (pivots of
+        randomly pivoted Cholesky); or their indices. ``"auto"`` is uniform, and pivots for the preconditioner of a
+        positive definite kernel.
     random_state : int, Generator or None
         Of that choice.
 """,

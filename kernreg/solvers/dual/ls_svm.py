@@ -31,6 +31,7 @@ from kernreg.errors import ParameterError
 from kernreg.linalg import SolveReport, SymmetricSpectrum, solve_symmetric
 from kernreg.linalg.exact.centring import CentredKernel
 from kernreg.linalg.exact.symmetric_solve import left_out_by_inverse
+from kernreg.solvers.dual.block_descent import BlockDescentSystem
 from kernreg.solvers.dual.classifier import DualClassifier
 from kernreg.solvers.dual.documentation import documented
 from kernreg.solvers.dual.exact import FEW, CentredSystem, ExactSystem, Path
@@ -132,7 +133,8 @@ class _LSSVM(DualMachine):
         else:
             require_symmetric_on_some(data.kernel, data.X, **symmetry)
             settings = settings.measured(data.size_of_values)
-            without_matrix = IterativeSystem if strategy == "iterative" else LandmarkSystem
+            systems = {"iterative": IterativeSystem, "blocks": BlockDescentSystem}
+            without_matrix: Any = systems.get(strategy, LandmarkSystem)
             system = without_matrix(True, data, problems[0].Y, settings)
         # (K + diag(1/(γ v))) a + b 1 = y,  Σ a = 0: for the γ given, or the best of several by leave-one-out.
         if isinstance(settings.gamma, float):
@@ -221,8 +223,9 @@ class LSSVC(_LSSVM, DualClassifier):
         strategy: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 500,
+        max_seconds: float | None = None,
         n_landmarks: int | None = None,
-        landmarks: Any = "uniform",
+        landmarks: Any = "auto",
         random_state: Any = 0,
     ):
         super().__init__(
@@ -231,6 +234,7 @@ class LSSVC(_LSSVM, DualClassifier):
             strategy=strategy,
             tol=tol,
             max_iter=max_iter,
+            max_seconds=max_seconds,
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             random_state=random_state,
@@ -318,8 +322,9 @@ class LSSVR(_LSSVM, DualRegressor):
         strategy: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 500,
+        max_seconds: float | None = None,
         n_landmarks: int | None = None,
-        landmarks: Any = "uniform",
+        landmarks: Any = "auto",
         random_state: Any = 0,
     ):
         super().__init__(
@@ -328,6 +333,7 @@ class LSSVR(_LSSVM, DualRegressor):
             strategy=strategy,
             tol=tol,
             max_iter=max_iter,
+            max_seconds=max_seconds,
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             random_state=random_state,

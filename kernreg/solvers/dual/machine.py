@@ -52,7 +52,7 @@ class DualMachine(SaysOfItself, KernelParameters):
     _some_left_out: tuple[Views, np.ndarray] | None
     _unavailable: str
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = None,
         gamma: Any = "scale",
@@ -60,8 +60,9 @@ class DualMachine(SaysOfItself, KernelParameters):
         strategy: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 500,
+        max_seconds: float | None = None,
         n_landmarks: int | None = None,
-        landmarks: Any = "uniform",
+        landmarks: Any = "auto",
         random_state: Any = 0,
     ):
         self.kernel = kernel
@@ -69,6 +70,7 @@ class DualMachine(SaysOfItself, KernelParameters):
         self.strategy = strategy
         self.tol = tol
         self.max_iter = max_iter
+        self.max_seconds = max_seconds
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
         self.random_state = random_state
@@ -266,8 +268,8 @@ def _held(X: Any) -> Any:
 def _why_unavailable(choice: Choice) -> str:
     """Return why a fit has no leave-one-out values, and how to get them; nothing where it has."""
     strategy = choice.solution.report.strategy
-    if strategy == "iterative":
-        return "strategy='iterative' gives none; use 'exact' or 'lowrank'"
+    if strategy in ("iterative", "blocks"):
+        return f"strategy={strategy!r} gives none; use 'exact' or 'lowrank'"
     if strategy == "lowrank" and choice.left_out is None:
         return (
             "strategy='lowrank' gives them, for one more pass over the samples, where gamma is 'loo' or a sequence: "

@@ -53,6 +53,7 @@ class IterativeSystem:
                 landmarks=settings.landmarks,
                 random_state=settings.random_state,
                 watch=lambda iteration, ratio: show(iteration),
+                max_seconds=settings.max_seconds,
             )
             options: dict[str, Any] = {"weights": data.weights, "settings": iterations}
             if self._symmetric:

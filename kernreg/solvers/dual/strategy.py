@@ -2,6 +2,8 @@
 
 exact       K in memory, factorised or decomposed; leave-one-out for every γ from one decomposition
 iterative   K never in memory: preconditioned Krylov methods on streamed products; no leave-one-out
+blocks      K never in memory: accelerated coordinate descent on blocks of samples, for positive definite kernels; no
+            leave-one-out
 lowrank     K approximated by p landmarks: p unknowns, leave-one-out at one more pass for each γ
 auto        exact while it fits the memory budget, then iterative, lowrank where that would take too long or
             leave-one-out is needed
@@ -24,7 +26,7 @@ from kernreg.solvers.advice import advise
 from kernreg.solvers.dual.gamma import check_gamma
 from kernreg.solvers.parameters import as_number, check_choice
 
-STRATEGIES = ("auto", "exact", "iterative", "lowrank")
+STRATEGIES = ("auto", "exact", "iterative", "blocks", "lowrank")
 
 #: Square float64 matrices held at once: K̃ and a factor, or K̃, singular vectors and LAPACK's workspace.
 _MATRICES_TO_SOLVE, _MATRICES_TO_DECOMPOSE = 2, 7
@@ -43,6 +45,7 @@ class Settings:
     n_landmarks: int | None
     landmarks: Any
     random_state: Any
+    max_seconds: float | None = None
 
     @classmethod
     def of(cls, machine: Any) -> Settings:
@@ -57,8 +60,19 @@ class Settings:
         if n_landmarks is not None and (not isinstance(n_landmarks, Integral) or n_landmarks < 1):
             raise ParameterError(f"n_landmarks={n_landmarks!r} is not accepted; give a positive integer or None")
         number = None if n_landmarks is None else int(n_landmarks)
+        seconds = machine.max_seconds
+        if seconds is not None and not 0.0 < as_number(seconds) < np.inf:
+            raise ParameterError(f"max_seconds={seconds!r} is not accepted; give a positive number or None")
         return cls(
-            gamma, machine.gamma, strategy, float(tol), int(max_iter), number, machine.landmarks, machine.random_state
+            gamma,
+            machine.gamma,
+            strategy,
+            float(tol),
+            int(max_iter),
+            number,
+            machine.landmarks,
+            machine.random_state,
+            None if seconds is None else float(seconds),
         )
 
     def measured(self, size: Callable[[], float]) -> Settings:
@@ -95,14 +109,14 @@ def pick(strategy: str, m: int, *, leave_one_out: bool, exact_only: str = "") ->
     >>> pick("auto", 100, leave_one_out=True)
     'exact'
     """
-    if strategy in ("iterative", "lowrank") and exact_only:
+    if strategy not in ("auto", "exact") and exact_only:
         raise ParameterError(
             f"{exact_only} needs strategy='exact', and strategy={strategy!r} was given; use that one, or leave "
             f"{exact_only} out"
         )
-    if strategy == "iterative" and leave_one_out:
+    if strategy in ("iterative", "blocks") and leave_one_out:
         raise ParameterError(
-            "strategy='iterative' gives no leave-one-out values: give gamma as a number, and an ensembler that does "
+            f"strategy={strategy!r} gives no leave-one-out values: give gamma as a number, and an ensembler that does "
             "not learn such as 'average', or use strategy='lowrank' or 'exact'"
         )
     if strategy not in ("auto", "exact"):

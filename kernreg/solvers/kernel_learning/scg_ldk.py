@@ -112,7 +112,8 @@ class SCGLDK(KernelLearner, KernelParameters):
     n_landmarks : int, optional
         Landmarks of the approximation, 500 by default.
     landmarks : str or array of int
-        How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``; or their indices.
+        How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``, ``"rpcholesky"``; or their
+        indices.
     random_state : int, Generator or None
         Of that choice.
 

@@ -15,8 +15,12 @@ import kernreg as kr
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.builtin import linear, rbf, sne, tl1
 from kernreg.kernels.indexed import precomputed
+from kernreg.linalg.krylov.centred_operator import CentredOperator
 from kernreg.linalg.krylov.cg_and_minres import IterationSettings, conjugate_gradients, minimal_residuals
+from kernreg.linalg.krylov.clock import Clock
 from kernreg.linalg.krylov.dual_systems import solve_block_iterative, solve_symmetric_iterative
+from kernreg.linalg.krylov.preconditioners import symmetric_preconditioner
+from kernreg.linalg.landmarks.pivoted_cholesky import KernelMatrix, pivoted_cholesky
 
 TIGHT = IterationSettings(tol=1e-11, max_iter=2000)
 
@@ -260,3 +264,79 @@ def test_columns_converge_on_their_own(solve):
     found = solve(lambda V: values[:, None] * V, B, lambda V: V, bounds, 1000)
     assert (np.linalg.norm(B - values[:, None] * found.solution, axis=0) <= 2 * bounds).all()
     assert not found.solution[:, 2].any()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_preconditioner_of_pivots_is_the_inverse_of_its_picture(data, weighted):
+    X, _, weights = data
+    weights = weights if weighted else None
+    kernel, kappa = rbf(sigma=3.0), 0.02
+    centred = CentredOperator(kernel.operator(X), weights)
+    settings = IterationSettings(rank=60, landmarks="rpcholesky")
+    found = symmetric_preconditioner(kernel, X, centred, kappa, settings, definite=True)
+    drawn_by = None if weights is None else weights
+    factor = pivoted_cholesky(KernelMatrix(kernel, X), 60, weights=drawn_by, random_state=0).factor
+    S = np.diag(np.ones(300) if weights is None else np.sqrt(weights))
+    border = np.diag(S) / np.linalg.norm(np.diag(S))
+    F = (np.eye(300) - np.outer(border, border)) @ S @ factor
+    V = centred.project(np.random.default_rng(0).normal(size=(300, 2)))
+    close(found(V), np.linalg.solve(F @ F.T + kappa * np.eye(300), V), 2e-3)  # directions below κ/1000 are left out
+    assert found.trace_error < 0.5
+
+
+def test_pivots_save_iterations_where_samples_are_clustered():
+    """A uniform choice wastes landmarks on the large cluster; the pivots see all of them."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(30, 4)) * 6
+    X = np.vstack([rng.normal(size=(600, 4)) * 0.3, *[c + 0.5 * rng.normal(size=(10, 4)) for c in centres]])
+    Y = rng.normal(size=(900, 1))
+    uniform, pivots = (
+        solve_symmetric_iterative(
+            rbf(sigma=2.0), X, Y, 1000.0, settings=IterationSettings(rank=150, landmarks=word, max_iter=3000)
+        )[2]
+        for word in ("uniform", "rpcholesky")
+    )
+    assert pivots.converged
+    assert pivots.iterations <= 0.6 * uniform.iterations
+    assert pivots.trace_error < 0.1
+    assert uniform.trace_error is None
+
+
+@pytest.mark.parametrize("landmarks", ["rpcholesky"])
+@pytest.mark.parametrize(("kernel", "gamma"), [(tl1(rho=4.2), 1.0), (rbf(sigma=3.0), 50.0)])
+def test_pivots_of_symmetric_kernels_solve_the_same_system(data, kernel, gamma, landmarks):
+    X, Y, weights = data
+    settings = replace(TIGHT, rank=50, landmarks=landmarks)
+    A, b, _ = solve_symmetric_iterative(kernel, X, Y, gamma, weights=weights, settings=settings)
+    a, beta = textbook_symmetric(kernel(X), Y, gamma, weights)
+    close(A, a, 1e-7)
+    close(b, beta, 1e-7)
+
+
+def test_pivots_of_kernels_of_zeros_and_of_two_spaces(data):
+    X, Y, _ = data
+    settings = replace(TIGHT, rank=40, landmarks="rpcholesky")
+    zero = precomputed(K=np.zeros((6, 6)))
+    A, _, report = solve_symmetric_iterative(zero, np.arange(6), np.arange(6.0), 2.0, definite=True, settings=settings)
+    close(A[:, 0], 2.0 * (np.arange(6.0) - 2.5), 1e-10)
+    assert report.rank == 0
+    kernel, Z = rbf(sigma=2.0), np.cos(X + 1.0)
+    A, C, b, report = solve_block_iterative(kernel, X, Y, 0.7, Z=Z, settings=settings)
+    for got, expected in zip((A, C, *b), textbook_block(kernel(X, Z), Y, 0.7), strict=True):
+        close(got, expected, 1e-6)
+    assert 0.0 < report.trace_error < 1.0
+
+
+def test_time_ends_an_iteration_with_a_true_residual(data, monkeypatch):
+    X, Y, _ = data
+    monkeypatch.setattr(Clock, "over", lambda self, reserve=0.0: self.seconds is not None)
+    kernel = rbf(sigma=4.0)
+    with pytest.warns(ConvergenceWarning, match="raise max_seconds"):
+        A, _, report = solve_symmetric_iterative(
+            kernel, X, Y, 1000.0, settings=IterationSettings(rank=0, max_seconds=1.0)
+        )
+    assert report.iterations == 1
+    J = np.eye(300) - 1 / 300
+    rest = J @ Y - J @ kernel(X) @ J @ A - A / 1000.0
+    worst = (np.linalg.norm(rest, axis=0) / np.linalg.norm(J @ Y, axis=0)).max()
+    assert report.residual == pytest.approx(worst, rel=1e-8)

@@ -36,7 +36,7 @@ def test_indices_are_different_ascending_and_repeatable(samples, method):
     assert np.array_equal(chosen, choose_landmarks(KERNEL, samples, 30, method, random_state=4))
 
 
-@pytest.mark.parametrize("method", ["uniform", "kmeans++", "leverage"])
+@pytest.mark.parametrize("method", ["uniform", "kmeans++", "leverage", "rpcholesky"])
 def test_another_seed_gives_other_landmarks(samples, method):
     first, second = (choose_landmarks(KERNEL, samples, 30, method, random_state=s) for s in (0, 1))
     assert not np.array_equal(first, second)
@@ -51,7 +51,7 @@ def typical(samples, method, measure, p=40):
     return np.median([measure(choose_landmarks(KERNEL, samples, p, method, random_state=seed)) for seed in range(5)])
 
 
-@pytest.mark.parametrize("method", ["kmeans++", "entropy", "leverage"])
+@pytest.mark.parametrize("method", ["kmeans++", "entropy", "leverage", "rpcholesky"])
 def test_methods_that_look_at_the_samples_see_more_of_the_small_clusters(samples, method):
     cluster = np.repeat(np.arange(10), [400, *[8] * 9])
 
@@ -62,7 +62,7 @@ def test_methods_that_look_at_the_samples_see_more_of_the_small_clusters(samples
     assert typical(samples, method, seen) >= 9
 
 
-@pytest.mark.parametrize("method", ["kmeans++", "leverage"])
+@pytest.mark.parametrize("method", ["kmeans++", "leverage", "rpcholesky"])
 def test_nystrom_error_is_below_that_of_a_uniform_choice(samples, method):
     K = KERNEL(samples)
 

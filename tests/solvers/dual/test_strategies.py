@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import kernreg as kr
 from kernreg.errors import ApproximationWarning, AsymmetryError, DataError, MemoryBudgetWarning, ParameterError
 from kernreg.kernels.indexed import precomputed
+from kernreg.linalg.krylov import block_descent
 from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor
 from kernreg.solvers.dual import exact
 from kernreg.solvers.dual.strategy import pick
@@ -39,6 +40,83 @@ def test_iterative_equals_exact(textbook, blobs, name, weighted):
     assert clf.solver_report_.strategy == "iterative"
     assert clf.solver_report_.residual <= 1e-10
     assert clf.solver_report_.iterations > 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_landmarks", [None, 20])
+def test_blocks_equal_exact(textbook, blobs, weighted, n_landmarks, monkeypatch):
+    X, labels, new = blobs
+    monkeypatch.setattr(block_descent, "_PER_ROOT", 3)  # blocks of 23 samples
+    weights = 0.5 + np.arange(60) % 3 if weighted else None
+    exact = LSSVC(kernel="rbf(sigma=2.0)", gamma=2.0).fit(X, labels, sample_weight=weights)
+    clf = remade(exact, strategy="blocks", tol=1e-9, max_iter=2000, n_landmarks=n_landmarks)
+    clf.fit(X, labels, sample_weight=weights)
+    textbook.close(clf.decision_function(new), exact.decision_function(new), 1e-6)
+    report = clf.solver_report_
+    assert (report.strategy, report.block, report.residual_is) == ("blocks", 23, "measured")
+    assert report.residual <= 1e-9
+    assert clf.n_iter_ == report.iterations > 1
+
+
+def test_blocks_of_regression_with_several_outputs_and_probabilities(textbook, blobs):
+    X, labels, new = blobs
+    Y = np.c_[np.sin(X[:, 0]), 5.0 + X[:, 1]]
+    exact = LSSVR(kernel="laplacian(sigma=4.0)", gamma=100.0).fit(X, Y)
+    model = remade(exact, strategy="blocks", tol=1e-9).fit(X, Y)
+    textbook.close(model.predict(new), exact.predict(new), 1e-6)
+    proba = LSSVC(kernel="rbf(sigma=2.0)", strategy="blocks").fit(X, labels).predict_proba(new)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+
+
+def test_what_blocks_cannot_do_is_said_with_what_can(blobs):
+    X, labels, _ = blobs
+    for kernel, known in (("tl1(rho=2.8)", "known not to be so|not known to be so"), ("tanh", "known")):
+        with pytest.raises(ParameterError, match=f"({known}).*strategy='iterative'"):
+            LSSVC(kernel=kernel, gamma=0.1, strategy="blocks").fit(X, labels)
+    with pytest.raises(ParameterError, match="AsK-LS is not positive definite; use strategy='iterative'"):
+        AsKLSClassifier(kernel="rbf", gamma=0.1, strategy="blocks").fit(X, labels)
+    with pytest.raises(AsymmetryError, match="'ask-ls'"):
+        LSSVC(kernel="sne", strategy="blocks").fit(X, labels)
+    with pytest.raises(ParameterError, match="strategy='blocks' gives no leave-one-out"):
+        LSSVC(strategy="blocks", gamma="loo").fit(X, labels)
+    with pytest.raises(ParameterError, match="strategy='blocks' gives none"):
+        LSSVC(strategy="blocks").fit(X, labels).loo_views_  # noqa: B018 (asking is the test)
+    for wrong in (0, -1.0, "long", np.inf):
+        with pytest.raises(ParameterError, match=r"max_seconds=.*positive number or None"):
+            LSSVC(max_seconds=wrong).fit(X, labels)
+
+
+@pytest.mark.parametrize("strategy", ["iterative", "blocks"])
+def test_time_that_is_up_is_a_warning_and_a_model(blobs, strategy):
+    X, labels, new = blobs
+    clf = LSSVC(kernel="rbf(sigma=3.0)", gamma=1e6, strategy=strategy, max_seconds=1e-6, n_landmarks=2, tol=1e-12)
+    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+        clf.fit(X, labels)
+    assert not clf.solver_report_.converged
+    assert clf.decision_function(new).shape == (9, 3)
+
+
+def test_an_interrupted_fit_by_blocks_leaves_the_model_as_it_was(blobs, monkeypatch):
+    X, labels, new = blobs
+    clf = LSSVC(kernel="rbf(sigma=2.0)", strategy="blocks").fit(X, labels)
+    before = clf.decision_function(new)
+
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(block_descent, "block_step", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        clf.set_params(gamma=100.0).fit(X, labels)
+    assert np.array_equal(clf.decision_function(new), before)
+
+
+def test_models_of_blocks_are_saved_with_their_report(blobs, tmp_path):
+    X, labels, new = blobs
+    clf = LSSVC(kernel="rbf(sigma=2.0)", strategy="blocks").fit(X, labels)
+    kr.save(clf, tmp_path / "model.kern")
+    again = kr.load(tmp_path / "model.kern")
+    assert np.array_equal(again.decision_function(new), clf.decision_function(new))
+    assert again.solver_report_.residual_is == "measured"
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -226,6 +304,8 @@ def test_an_approximation_that_nobody_asked_for_is_told(blobs, solver):
         ({"gamma": [0.3]}, "decomposition of 60 × 60"),
         ({"strategy": "lowrank", "n_landmarks": 20}, "features of 20 landmarks"),
         ({"strategy": "lowrank", "gamma": [0.3], "n_landmarks": 20}, "leave-one-out"),
+        ({"strategy": "blocks"}, "passes over blocks"),
+        ({"strategy": "iterative"}, "iterations"),
     ],
 )
 def test_every_strategy_shows_progress_on_a_terminal(blobs, capsys, monkeypatch, options, label):
