@@ -4,4 +4,5 @@ centred_operator.py  K̃ as products only
 cg_and_minres.py     conjugate gradients and MINRES, many right-hand sides at once
 preconditioners.py   Nyström preconditioners of both systems
 dual_systems.py      LS-SVM and AsK-LS by these
+sketched_systems.py  LS-SVM and AsK-LS on many landmarks, with a sketched preconditioner
 """

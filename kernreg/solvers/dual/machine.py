@@ -624,8 +624,8 @@ def _held(X: Any) -> Any:
 def _why_unavailable(choice: Choice) -> str:
     """Return why a fit has no leave-one-out values, and how to get them; nothing where it has."""
     strategy = choice.solution.report.strategy
-    if strategy == "iterative":
-        return "strategy='iterative' gives none; use 'exact' or 'lowrank'"
+    if strategy in ("iterative", "sketched"):
+        return f"strategy={strategy!r} gives none; use 'exact' or 'lowrank'"
     if strategy == "lowrank" and choice.left_out is None:
         return (
             "strategy='lowrank' gives them, for one more pass over the samples, where gamma is 'loo' or a sequence: "

@@ -179,7 +179,7 @@ def _from_sources(machine: Any, kernel: Kernel, X: Any) -> tuple[Any, str]:
         return X, ""
     by_blocks = not kernel.keeps_reference
     fits = sum(source.nbytes for source in sources) <= memory_budget() // 2
-    if by_blocks and (machine.strategy == "lowrank" or (machine.strategy == "auto" and not fits)):
+    if by_blocks and (machine.strategy in ("lowrank", "sketched") or (machine.strategy == "auto" and not fits)):
         names = " and ".join(source.label for source in sources)
         return X, f"samples read from {names} in blocks"
     what = f"strategy={machine.strategy!r}" if by_blocks else f"the kernel {kernel.name!r}"
