@@ -15,7 +15,7 @@ from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.row_normalisation import make_apply_normalizers
 from kernreg.engine.tiles.statistics import BLOCK
 
-_STRIP = 1 << 20  # values of a strip: 8 MB, half of what two cores share
+_STRIP = 1 << 20  # values of a strip, 8 MB
 _FEWEST = 32  # rows of a strip
 
 
@@ -41,7 +41,8 @@ def normal_product(
         Of the rows of K.
     """
     n, m = filler.shape
-    height = min(BLOCK, max(_FEWEST, _STRIP // max(1, m) // 8 * 8))
+    # Tiles of fewer rows are slower to evaluate by BLAS.
+    height = BLOCK if filler.uses_blas else min(BLOCK, max(_FEWEST, _STRIP // max(1, m) // 8 * 8))
     apply = compiled(make_apply_normalizers, "rows") if normalizers is not None else None
     # Long and thin operands are multiplied faster as rows than as columns.
     right, total, sums = np.ascontiguousarray(V.T), np.zeros((V.shape[1], m)), np.zeros(V.shape[1])

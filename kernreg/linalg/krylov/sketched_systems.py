@@ -139,7 +139,8 @@ class SketchedProblem:
         Y, self._weights = targets_and_weights(X.shape[0], Y, weights)
         self._size, self._offset = len(Y), np.average(Y, axis=0, weights=self._weights)
         self._E = Y - self._offset
-        self._E[:, np.abs(self._E).max(axis=0) <= _CONSTANT * np.abs(Y).max(axis=0)] = 0.0
+        constant = np.abs(self._E).max(axis=0) <= _CONSTANT * np.sqrt(len(Y)) * np.abs(Y).max(axis=0)
+        self._E[:, constant] = 0.0
         if n_landmarks is None and isinstance(landmarks, str):
             n_landmarks = default_landmarks(X.shape[0])
         self.indices = choose_landmarks(kernel, X, n_landmarks, landmarks, Z=Z, random_state=random_state)

@@ -81,6 +81,8 @@ class LandmarkColumns:
         A part of the sketch is held at a time; of that, some columns are summed up at a time over all samples.
         """
         gram = np.zeros((whitening.rank, whitening.rank), order="F")
+        if not whitening.rank:
+            return gram
         halvings = 0
         while sketch.rows * self.count > _PART << halvings and halvings < 3:
             halvings += 1
