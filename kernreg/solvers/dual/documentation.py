@@ -11,7 +11,7 @@ _BLOCKS = {
         leave-one-out scores, and not in the frequencies that probabilities are calibrated on.
     calibration : {"sigmoid", "isotonic"}
         How leave-one-out decisions become the probabilities of `predict_proba`; computed when first asked for. Where
-        there is no leave-one-out (iterative), by further fits without a fifth of the samples.
+        there is no leave-one-out (iterative, sketched), by further fits without some of the samples.
 """,
     "robust": """\
     robust : {"huber", "hampel", "logistic", "myriad"}, optional
@@ -19,19 +19,21 @@ _BLOCKS = {
         until these no longer change. ``robust_weights_`` keeps them.
 """,
     "strategy": """\
-    strategy : {"auto", "exact", "iterative", "lowrank"}
+    strategy : {"auto", "exact", "iterative", "lowrank", "sketched"}
         ``exact`` holds the kernel matrix in memory; ``iterative`` never does (Krylov methods on streamed products, no
-        leave-one-out); ``lowrank`` approximates it by landmarks. ``auto`` is exact while that fits the memory budget;
-        `solver_report_` says what was taken, and an ApproximationWarning that it is ``lowrank``.
+        leave-one-out); ``lowrank`` approximates it by landmarks, ``sketched`` by thousands of them (iterations, no
+        leave-one-out). ``auto`` is exact while that fits the memory budget; `solver_report_` says what was taken, and
+        an ApproximationWarning that it is on landmarks.
     tol, max_iter : float, int
-        Relative residual to reach and bound on the iterations (iterative); a ConvergenceWarning says if not reached.
+        Relative residual to reach and bound on the iterations (iterative, sketched); a ConvergenceWarning says if not
+        reached.
     n_landmarks : int, optional
-        Landmarks of the approximation (lowrank) or of the preconditioner (iterative). By default the former are
-        √m log m, at least 500, at most 5000 and what 5·10¹² operations and the memory budget allow.
+        Landmarks of the approximation (lowrank, sketched) or of the preconditioner (iterative). By default the former
+        are √m log m, at least 500, at most 5000 and what 5·10¹² operations and the memory budget allow.
     landmarks : str or array of int
         How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``; or their indices.
     random_state : int, Generator or None
-        Of that choice.
+        Of that choice, and of the sketch.
 """,
     "fitted": """\
     kernel_ : Kernel
@@ -43,7 +45,7 @@ _BLOCKS = {
     n_iter_ : int
         Iterations of the Krylov method; 1 for a direct solve.
     landmarks_ : ndarray of int
-        The training samples the model stands on, where the strategy is lowrank.
+        The training samples the model stands on, where the strategy is lowrank or sketched.
     loo_path_ : dict
         gamma, score and squared_error, where γ was chosen by leave-one-out.
     loo_views_, loo_residuals_, loo_score_

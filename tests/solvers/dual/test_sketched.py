@@ -7,8 +7,11 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import kernreg as kr
+from kernreg.engine import operator
 from kernreg.errors import ApproximationWarning, MemoryBudgetError, ParameterError
+from kernreg.linalg.landmarks import landmark_columns
 from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor
+from kernreg.solvers.dual import landmark_costs, sketched, strategy
 from kernreg.solvers.dual.landmark_costs import cheaper
 
 rng = np.random.default_rng(4)
@@ -35,28 +38,28 @@ def made(name, **params):
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_the_machine_of_lowrank(name, weighted):
     weights = 0.5 + np.arange(900) % 3 if weighted else None
-    (low, y), (sketched, _) = made(name, strategy="lowrank"), made(name, strategy="sketched", tol=1e-8)
+    (low, y), (fast, _) = made(name, strategy="lowrank"), made(name, strategy="sketched", tol=1e-8)
     low.fit(X, y, sample_weight=weights)
-    sketched.fit(X, y, sample_weight=weights)
-    assert np.array_equal(sketched.landmarks_, low.landmarks_)
-    assert sketched.X_fit_.shape == (60, 4)
+    fast.fit(X, y, sample_weight=weights)
+    assert np.array_equal(fast.landmarks_, low.landmarks_)
+    assert fast.X_fit_.shape == (60, 4)
     for view, values in low.decision_views(NEW).items():
-        np.testing.assert_allclose(sketched.decision_views(NEW)[view], values, rtol=0, atol=1e-5)
-    report = sketched.solver_report_
+        np.testing.assert_allclose(fast.decision_views(NEW)[view], values, rtol=0, atol=1e-5)
+    report = fast.solver_report_
     assert (report.strategy, report.landmarks, report.size) == ("sketched", 60, 900)
-    assert sketched.n_iter_ == report.iterations > 1
+    assert fast.n_iter_ == report.iterations > 1
 
 
 @pytest.mark.parametrize("name", ["ls-svm", "ls-svm indefinite", "ask-ls"])
 def test_probabilities_are_those_of_samples_held_out(name):
-    (low, y), (sketched, _) = made(name, strategy="lowrank"), made(name, strategy="sketched")
-    expected, found = low.fit(X, y).predict_proba(NEW), sketched.fit(X, y).predict_proba(NEW)
-    assert len(sketched._some_left_out[1]) == 900  # every fifth sample, five times
+    (low, y), (fast, _) = made(name, strategy="lowrank"), made(name, strategy="sketched")
+    expected, found = low.fit(X, y).predict_proba(NEW), fast.fit(X, y).predict_proba(NEW)
+    assert len(fast._some_left_out[1]) == 900  # every fifth sample, five times
     assert np.abs(found - expected).max() < 0.05  # of four fifths of the samples, not of all but one
 
 
 def test_of_many_samples_some_are_held_out(monkeypatch):
-    monkeypatch.setattr("kernreg.solvers.dual.sketched._ENOUGH", 100)
+    monkeypatch.setattr(sketched, "_ENOUGH", 100)
     clf, y = made("ls-svm", strategy="sketched")
     rows = clf.fit(X, y)._some_left_out[1]
     assert len(rows) == len(np.unique(rows)) == 100
@@ -102,20 +105,21 @@ def test_float32_is_kept():
 
 
 def test_auto_takes_what_costs_less():
-    """Fewer samples, features and right-hand sides change little; many landmarks make normal equations dear."""
-    assert cheaper(464_809, 10_000, 7, 54) == "sketched"
-    assert cheaper(464_809, 500, 7, 54) == "lowrank"
-    assert cheaper(464_809, 10_000, 1, 10, symmetric=False, definite=False) == "sketched"
-    assert cheaper(464_809, 500, 7, 54, symmetric=False, definite=False) == "lowrank"
-    turns = [cheaper(464_809, k, 7, 54) for k in range(500, 10_001, 250)]
+    """Many landmarks make normal equations dear, and dear kernel values iterations."""
+    assert cheaper(464_809, 10_000, 7, 300.0) == "sketched"
+    assert cheaper(464_809, 500, 7, 300.0) == "lowrank"
+    assert cheaper(464_809, 10_000, 1, 200.0, symmetric=False, definite=False) == "sketched"
+    assert cheaper(464_809, 500, 7, 300.0, symmetric=False, definite=False) == "lowrank"
+    assert cheaper(464_809, 10_000, 7, 10_000.0) == "lowrank"
+    turns = [cheaper(464_809, k, 7, 300.0) for k in range(500, 10_001, 250)]
     assert turns == sorted(turns)  # once sketched, always sketched
-    assert 1000 <= 500 + 250 * turns.index("sketched") <= 4000
+    assert 2000 <= 500 + 250 * turns.index("sketched") <= 4000
 
 
 def test_auto_takes_it_and_says_so(monkeypatch):
-    monkeypatch.setattr("kernreg.solvers.dual.landmark_costs.cheaper", lambda *args, **more: "sketched")
+    monkeypatch.setattr(landmark_costs, "cheaper", lambda *args, **more: "sketched")
     model = LSSVR(kernel="rbf(sigma=3.0)", gamma=1.0, n_landmarks=40)
-    monkeypatch.setattr("kernreg.solvers.dual.strategy._LARGEST_ITERATIVE", 100)
+    monkeypatch.setattr(strategy, "_LARGEST_ITERATIVE", 100)
     with kr.config_context(memory=1_000_000), pytest.warns(ApproximationWarning, match="strategy='sketched' says"):
         model.fit(X, target)
     assert model.solver_report_.strategy == "sketched"
@@ -138,8 +142,8 @@ def test_an_interrupt_leaves_the_model_as_it_was(monkeypatch):
     def interrupted(*args, **more):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kernreg.linalg.landmarks.landmark_columns.normal_product_of", interrupted)
-    monkeypatch.setattr("kernreg.engine.operator.normal_product", interrupted)
+    monkeypatch.setattr(landmark_columns, "normal_product_of", interrupted)
+    monkeypatch.setattr(operator, "normal_product", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[::2], y[::2])
     assert np.array_equal(model.predict(NEW), before)
