@@ -9,6 +9,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import Samples, check_pair
 from kernreg.engine.compiler.compile import compilation_errors
+from kernreg.engine.normal_products import normal_product
 from kernreg.engine.products import both_products, product
 from kernreg.engine.program import Program
 from kernreg.engine.separable import separable
@@ -80,6 +81,18 @@ class KernelOperator(LinearOperator):
         with compilation_errors(self._name):
             return both_products(self._filler, np.ascontiguousarray(V), np.ascontiguousarray(U))
 
+    def normal_product(self, V: np.ndarray, shift: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        """Return KᵀD(KV - 1sᵀ), and below it the sums of the rows of D(KV - 1sᵀ), at the price of one product.
+
+        D are the weights of rows, s is the shift of each column.
+        """
+        if self._filler is None:
+            return normal_product_of(self, V, shift, weights)
+        with compilation_errors(self._name):
+            if self._filler.program.normalize and self._normalizers is None:
+                self._normalizers = row_normalizers(self._filler)
+            return normal_product(self._filler, V, shift, weights, self._normalizers)
+
     def _matvec(self, x: Any) -> np.ndarray:
         return self._product(x, adjoint=False)
 
@@ -95,3 +108,11 @@ class KernelOperator(LinearOperator):
     def _transpose(self) -> LinearOperator:
         # K is real: its transpose is its adjoint, for which products exist.
         return self.adjoint()
+
+
+def normal_product_of(K: Any, V: np.ndarray, shift: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Return what `KernelOperator.normal_product` does by two products, with an operator or a matrix of any kind."""
+    U = K @ V - shift
+    if weights is not None:
+        U *= weights[:, None]
+    return np.vstack([K.T @ U, U.sum(axis=0)])

@@ -130,6 +130,7 @@ SETTINGS = {
     "ls-svm one-vs-one": ("ls-svm", {"kernel": "rbf(sigma=2.0)", "multi_class": "one-vs-one", "gamma": "loo"}),
     "ls-svm iterative": ("ls-svm", {"kernel": laplacian(sigma=2.0), "strategy": "iterative"}),
     "ls-svm lowrank": ("ls-svm", {"kernel": rbf, "strategy": "lowrank", "n_landmarks": 12}),
+    "ls-svm sketched": ("ls-svm", {"kernel": rbf, "strategy": "sketched", "n_landmarks": 12}),
     "ls-svm generator": ("ls-svm", {"strategy": "lowrank", "random_state": np.random.default_rng(3)}),
     "ls-svr": ("ls-svr", {"kernel": rbf() + linear(), "gamma": [0.1, 1.0, 10.0]}),
     "ask-ls stack": ("ask-ls", {"kernel": "sne(sigma=1.5)", "ensembler": "stack(method='logistic')"}),

@@ -22,6 +22,7 @@ SOLVERS = [(name, MORE.get(name, {})) for name in sorted({entry.name for entry i
 VARIANTS = [
     ("ls-svm", {"gamma": "loo"}),
     ("ls-svm", {"gamma": "loo", "strategy": "lowrank", "n_landmarks": 10}),
+    ("ls-svm", {"strategy": "sketched", "n_landmarks": 10}),
     ("ask-ls", {"ensembler": "stack"}),
     ("ask-ls", {"ensembler": "stack(method='logistic')"}),
     ("kpca", {"fit_inverse_transform": True}),

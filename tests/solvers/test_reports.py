@@ -10,6 +10,7 @@ import kernreg as kr
 
 SOLVERS = (
     "ls-svm", "ls-svr(strategy='iterative')", "ask-ls", "ask-lsr(strategy='lowrank')", "kpca", "ksvd", "nystrom",
+    "ls-svr(strategy='sketched')",
     "scg-ldk", "scg-osk", "bicluster", "osk", "ldk", "simple-npk", "ideal-regularized", "fisher-score",
 )  # fmt: skip
 

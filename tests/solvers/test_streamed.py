@@ -43,6 +43,8 @@ LOW_RANK = [
     ("ls-svm(kernel='rbf(sigma=2.0)', gamma='loo', strategy='lowrank', n_landmarks=30, landmarks='leverage')", y),
     ("ls-svm(kernel='tanh(c=0.1)', gamma=2.0, strategy='lowrank', n_landmarks=30, landmarks='entropy')", y),
     ("ls-svr(kernel='laplacian', gamma='scale', strategy='lowrank', n_landmarks=30, landmarks='kmeans++')", target),
+    ("ls-svm(kernel='rbf(sigma=2.0)', gamma=2.0, strategy='sketched', n_landmarks=30)", y),
+    ("ask-lsr(kernel='tl1', gamma=2.0, strategy='sketched', n_landmarks=30)", target),
     ("ask-ls(kernel='tl1', gamma=[0.5, 2.0], strategy='lowrank', n_landmarks=30)", y),
     ("ask-lsr(kernel='add(left=\"rbf\", right=\"linear\")', gamma=2.0, strategy='lowrank', n_landmarks=30)", target),
 ]

@@ -7,4 +7,5 @@ clock.py             time that an iteration may take
 dual_systems.py      LS-SVM and AsK-LS by these
 block_descent.py     LS-SVM by blocks of samples, for positive semi-definite kernels
 block_solves.py        a step of it
+sketched_systems.py  LS-SVM and AsK-LS on many landmarks, with a sketched preconditioner
 """

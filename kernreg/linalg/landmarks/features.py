@@ -23,7 +23,7 @@ from kernreg.kernels.base import Kernel
 
 #: Directions of W below this, relative to the largest, are rounding errors. Without definiteness W may be small in
 #: directions in which K is not, and dividing by it would blow up the approximation, hence the second, safer value.
-_CUT_DEFINITE, _CUT = 1e-12, 1e-9
+CUT_DEFINITE, CUT = 1e-12, 1e-9
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def symmetric_features(kernel: Kernel, X: Any, chosen: np.ndarray, definite: boo
     W = np.asarray(kernel(L), dtype=np.float64)
     values, vectors = linalg.eigh(0.5 * (W + W.T))
     size = values if definite else np.abs(values)
-    kept = size > (_CUT_DEFINITE if definite else _CUT) * np.abs(values).max(initial=0.0)
+    kept = size > (CUT_DEFINITE if definite else CUT) * np.abs(values).max(initial=0.0)
     return _features(kernel, X, L, vectors[:, kept] / np.sqrt(size[kept]), np.sign(values[kept]), W)
 
 
@@ -107,7 +107,7 @@ def asymmetric_features(kernel: Kernel, X: Any, Z: Any, chosen: np.ndarray) -> t
     rows, columns = X[chosen], Z[chosen]
     W = np.asarray(kernel(rows, columns), dtype=np.float64)
     U, values, V = linalg.svd(W)
-    kept = values > _CUT * values.max(initial=0.0)
+    kept = values > CUT * values.max(initial=0.0)
     root, signs = np.sqrt(values[kept]), np.ones(int(kept.sum()))
     source = _features(kernel, X, columns, V[kept].T / root, signs, W)
     target = _features(kernel.T, Z, rows, U[:, kept] / root, signs, W.T)

@@ -28,6 +28,7 @@ OWN = {
     "cross-conformal-classifier": "kernreg.solvers.inference.cross_conformal:CrossConformalClassifier",
     "solve-report": "kernreg.linalg.exact.report:SolveReport",
     "low-rank-report": "kernreg.linalg.landmarks.small_systems:LowRankReport",
+    "sketched-report": "kernreg.linalg.krylov.sketched_systems:SketchedReport",
     "iterative-report": "kernreg.linalg.krylov.dual_systems:IterativeReport",
     "blocks-report": "kernreg.linalg.krylov.block_descent:BlocksReport",
     "partial-report": "kernreg.linalg.spectra.report:PartialReport",

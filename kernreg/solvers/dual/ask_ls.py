@@ -27,16 +27,16 @@ import numpy as np
 
 from kernreg.engine.dispatch import placed_once
 from kernreg.linalg import BlockSpectrum, SolveReport, solve_block_or_spectrum
-from kernreg.solvers.dual.block_descent import BlockDescentSystem
 from kernreg.solvers.dual.classifier import DualClassifier
 from kernreg.solvers.dual.documentation import documented
 from kernreg.solvers.dual.exact import CentredSystem, ExactSystem, Path
 from kernreg.solvers.dual.gamma import Choice, choose_gamma, leave_one_out_score
+from kernreg.solvers.dual.landmark_costs import cheaper_on_landmarks
 from kernreg.solvers.dual.machine import DualMachine
-from kernreg.solvers.dual.matrix_free import IterativeSystem, LandmarkSystem
+from kernreg.solvers.dual.matrix_free import WITHOUT_MATRIX
 from kernreg.solvers.dual.regressor import DualRegressor
 from kernreg.solvers.dual.solution import DualSolution
-from kernreg.solvers.dual.strategy import Settings, pick, why
+from kernreg.solvers.dual.strategy import Settings, pick, streamed_strategy, why
 from kernreg.solvers.dual.targets import ClassTargets, Targets
 from kernreg.solvers.dual.training import TrainingSet, check_training_set
 from kernreg.solvers.informativeness import warn_if_uninformative
@@ -139,7 +139,7 @@ class _AsKLS(DualMachine):
         # The kernel matrix, or what stands in its place; and the system.
         left_out = settings.chooses or learns(ensembler)
         strategy = pick(
-            "lowrank" if data.streamed else settings.strategy,
+            streamed_strategy(settings.strategy) if data.streamed else settings.strategy,
             len(data.y),
             leave_one_out=left_out,
             exact_only="on_pole='damp'" if damped else "",
@@ -152,9 +152,9 @@ class _AsKLS(DualMachine):
             system = ExactSystem(self._make_system(damped=damped), K, problems, data.weights)
         else:
             settings = settings.measured(data.size_of_values)
-            systems = {"iterative": IterativeSystem, "blocks": BlockDescentSystem}
-            without_matrix: Any = systems.get(strategy, LandmarkSystem)
-            system = without_matrix(False, data, problems[0].Y, settings)
+            if strategy == "lowrank" and settings.strategy == "auto" and not left_out:
+                strategy = cheaper_on_landmarks(False, data, problems[0].Y, settings)
+            system = WITHOUT_MATRIX[strategy](False, data, problems[0].Y, settings)
         # a/(γ v) + K c + b₁ 1 = y,  c/(γ v) + Kᵀ a + b₂ 1 = y,  Σ a = Σ c = 0: for the γ given, or the best of several.
         if isinstance(settings.gamma, float) and not left_out:
             choice = Choice(settings.gamma, system.solve(settings.gamma))

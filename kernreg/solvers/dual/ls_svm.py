@@ -31,16 +31,16 @@ from kernreg.errors import ParameterError
 from kernreg.linalg import SolveReport, SymmetricSpectrum, solve_symmetric
 from kernreg.linalg.exact.centring import CentredKernel
 from kernreg.linalg.exact.symmetric_solve import left_out_by_inverse
-from kernreg.solvers.dual.block_descent import BlockDescentSystem
 from kernreg.solvers.dual.classifier import DualClassifier
 from kernreg.solvers.dual.documentation import documented
 from kernreg.solvers.dual.exact import FEW, CentredSystem, ExactSystem, Path
 from kernreg.solvers.dual.gamma import Choice, choose_gamma, leave_one_out_score
+from kernreg.solvers.dual.landmark_costs import cheaper_on_landmarks
 from kernreg.solvers.dual.machine import DualMachine
-from kernreg.solvers.dual.matrix_free import IterativeSystem, LandmarkSystem
+from kernreg.solvers.dual.matrix_free import WITHOUT_MATRIX
 from kernreg.solvers.dual.regressor import DualRegressor
 from kernreg.solvers.dual.solution import DualSolution
-from kernreg.solvers.dual.strategy import Settings, pick, why
+from kernreg.solvers.dual.strategy import Settings, pick, streamed_strategy, why
 from kernreg.solvers.dual.targets import ClassTargets, LabelTargets
 from kernreg.solvers.dual.training import check_training_set
 from kernreg.solvers.inference.gaussian_process import GaussianProcess
@@ -117,7 +117,7 @@ class _LSSVM(DualMachine):
         problems = targets.problems(data.y)
         # The kernel matrix, or what stands in its place; and the system.
         strategy = pick(
-            "lowrank" if data.streamed else settings.strategy,
+            streamed_strategy(settings.strategy) if data.streamed else settings.strategy,
             len(data.y),
             leave_one_out=settings.chooses,
             exact_only="multi_class='one-vs-one'" if targets.pairwise else "",
@@ -133,9 +133,9 @@ class _LSSVM(DualMachine):
         else:
             require_symmetric_on_some(data.kernel, data.X, **symmetry)
             settings = settings.measured(data.size_of_values)
-            systems = {"iterative": IterativeSystem, "blocks": BlockDescentSystem}
-            without_matrix: Any = systems.get(strategy, LandmarkSystem)
-            system = without_matrix(True, data, problems[0].Y, settings)
+            if strategy == "lowrank" and settings.strategy == "auto" and not settings.chooses:
+                strategy = cheaper_on_landmarks(True, data, problems[0].Y, settings)
+            system = WITHOUT_MATRIX[strategy](True, data, problems[0].Y, settings)
         # (K + diag(1/(γ v))) a + b 1 = y,  Σ a = 0: for the γ given, or the best of several by leave-one-out.
         if isinstance(settings.gamma, float):
             choice = Choice(settings.gamma, system.solve(settings.gamma))
@@ -165,8 +165,8 @@ class _LSSVM(DualMachine):
 
     def _symmetric_matrix(self) -> np.ndarray:
         check_fitted(self)
-        if self.solver_report_.strategy == "lowrank":
-            raise ParameterError("strategy='lowrank' keeps landmarks only, not the training matrix; use 'exact'")
+        if (strategy := self.solver_report_.strategy) in ("lowrank", "sketched"):
+            raise ParameterError(f"strategy={strategy!r} keeps landmarks only, not the training matrix; use 'exact'")
         return self._training_matrix()
 
 

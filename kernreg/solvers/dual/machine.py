@@ -268,7 +268,7 @@ def _held(X: Any) -> Any:
 def _why_unavailable(choice: Choice) -> str:
     """Return why a fit has no leave-one-out values, and how to get them; nothing where it has."""
     strategy = choice.solution.report.strategy
-    if strategy in ("iterative", "blocks"):
+    if strategy in ("iterative", "blocks", "sketched"):
         return f"strategy={strategy!r} gives none; use 'exact' or 'lowrank'"
     if strategy == "lowrank" and choice.left_out is None:
         return (

@@ -14,14 +14,15 @@ from kernreg.errors import ApproximationWarning, DataError
 from kernreg.linalg.krylov.cg_and_minres import IterationSettings
 from kernreg.linalg.krylov.dual_systems import solve_block_iterative, solve_symmetric_iterative
 from kernreg.linalg.landmarks.lowrank_systems import BlockLowRank, LowRankProblem, Solved, SymmetricLowRank
-from kernreg.linalg.landmarks.selection import default_landmarks
 from kernreg.solvers.advice import advise
+from kernreg.solvers.dual.block_descent import BlockDescentSystem
+from kernreg.solvers.dual.landmark_costs import landmark_count, landmark_passes
+from kernreg.solvers.dual.sketched import SketchedSystem
 from kernreg.solvers.dual.solution import Candidate, DualSolution
 from kernreg.solvers.dual.strategy import Settings
 from kernreg.solvers.dual.training import TrainingSet
 
 _SOME = 5000  # samples whose leave-one-out values calibrate probabilities
-_GAMMAS = 36  # values of γ that "loo" begins with
 
 
 class IterativeSystem:
@@ -74,14 +75,8 @@ class LandmarkSystem:
     """
 
     def __init__(self, symmetric: bool, data: TrainingSet, Y: np.ndarray, settings: Settings):
-        count, m = settings.n_landmarks, len(Y)
-        # Operations for each sample and pair of landmarks: features and their moments, then leave-one-out, which takes
-        # one pass for all γ where the kernel is positive semi-definite.
-        gammas = _GAMMAS if settings.gammas is None else settings.chooses * len(settings.gammas)
-        once = symmetric and data.kernel.definite
-        passes = (3 + (2 * min(gammas, 1) if once else 4 * gammas)) if symmetric else 6 + 12 * gammas
-        if count is None:
-            count = default_landmarks(m, passes) if isinstance(settings.landmarks, str) else len(settings.landmarks)
+        m, passes = len(Y), landmark_passes(symmetric, data, settings)
+        count = landmark_count(m, passes, settings)
         if settings.strategy == "auto":
             advise(
                 f"{m} samples do not fit the memory budget of {readable(memory_budget())} exactly: {count} landmarks "
@@ -149,3 +144,12 @@ class LandmarkSystem:
         )
         left_out = {name: self._Y - v.loo_residuals for name, v in views.items() if v.loo_residuals is not None}
         return left_out, solution
+
+
+#: The systems without the kernel matrix, by strategy.
+WITHOUT_MATRIX: dict[str, Any] = {
+    "iterative": IterativeSystem,
+    "blocks": BlockDescentSystem,
+    "lowrank": LandmarkSystem,
+    "sketched": SketchedSystem,
+}

@@ -5,8 +5,9 @@ iterative   K never in memory: preconditioned Krylov methods on streamed product
 blocks      K never in memory: accelerated coordinate descent on blocks of samples, for positive definite kernels; no
             leave-one-out
 lowrank     K approximated by p landmarks: p unknowns, leave-one-out at one more pass for each γ
+sketched    the same approximation, by iterations with a sketched preconditioner: for many landmarks; no leave-one-out
 auto        exact while it fits the memory budget, then iterative, lowrank where that would take too long or
-            leave-one-out is needed
+            leave-one-out is needed, sketched in its place where that costs less
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from kernreg.solvers.advice import advise
 from kernreg.solvers.dual.gamma import check_gamma
 from kernreg.solvers.parameters import as_number, check_choice
 
-STRATEGIES = ("auto", "exact", "iterative", "blocks", "lowrank")
+STRATEGIES = ("auto", "exact", "iterative", "blocks", "lowrank", "sketched")
 
 #: Square float64 matrices held at once: K̃ and a factor, or K̃, singular vectors and LAPACK's workspace.
 _MATRICES_TO_SOLVE, _MATRICES_TO_DECOMPOSE = 2, 7
@@ -114,7 +115,7 @@ def pick(strategy: str, m: int, *, leave_one_out: bool, exact_only: str = "") ->
             f"{exact_only} needs strategy='exact', and strategy={strategy!r} was given; use that one, or leave "
             f"{exact_only} out"
         )
-    if strategy in ("iterative", "blocks") and leave_one_out:
+    if strategy in ("iterative", "blocks", "sketched") and leave_one_out:
         raise ParameterError(
             f"strategy={strategy!r} gives no leave-one-out values: give gamma as a number, and an ensembler that does "
             "not learn such as 'average', or use strategy='lowrank' or 'exact'"
@@ -134,6 +135,11 @@ def pick(strategy: str, m: int, *, leave_one_out: bool, exact_only: str = "") ->
     if fits or strategy == "exact" or exact_only:
         return "exact"
     return "lowrank" if leave_one_out or m > _LARGEST_ITERATIVE else "iterative"
+
+
+def streamed_strategy(strategy: str) -> str:
+    """Return the strategy for samples that are read from a source: on landmarks, as asked for or as usual."""
+    return strategy if strategy == "sketched" else "lowrank"
 
 
 def why(strategy: str, asked: str, m: int) -> str:

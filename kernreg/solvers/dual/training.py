@@ -189,7 +189,7 @@ def _from_sources(machine: Any, kernel: Kernel, X: Any) -> tuple[Any, str]:
         return X, ""
     strategy, by_blocks = getattr(machine, "strategy", "exact"), not kernel.keeps_reference
     fits = sum(source.nbytes for source in sources) <= memory_budget() // 2
-    if by_blocks and (strategy == "lowrank" or (strategy == "auto" and not fits)):
+    if by_blocks and (strategy in ("lowrank", "sketched") or (strategy == "auto" and not fits)):
         names = " and ".join(source.label for source in sources)
         return X, f"samples read from {names} in blocks"
     what = f"strategy={strategy!r}" if by_blocks else f"the kernel {kernel.name!r}"

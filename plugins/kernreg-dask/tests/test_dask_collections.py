@@ -32,6 +32,7 @@ SOLVERS = [
         target,
         d_target,
     ),
+    ("ls-svm(kernel='laplacian', gamma=2.0, strategy='sketched', tol=1e-9, n_landmarks=30)", y, dy),
     ("ask-ls(kernel='sne(sigma=2.0)', gamma=[0.5, 2.0], strategy='lowrank', n_landmarks=30)", y, dy),
     ("ask-lsr(kernel='sne(sigma=2.0)', gamma=2.0, strategy='iterative')", target, d_target),
     ("kpca(kernel='rbf(sigma=3.0)', n_components=3, eigen_solver='operator')", None, None),
