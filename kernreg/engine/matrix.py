@@ -12,7 +12,6 @@ from kernreg.engine.program import Program
 from kernreg.engine.threads import run_tasks, single_threaded_blas
 from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.row_normalisation import make_apply_normalizers, normalized_rows
-from kernreg.engine.tiles.statistics import BLOCK
 from kernreg.engine.tiles.store import Store
 
 
@@ -63,21 +62,21 @@ def matrix(
 
 
 def _all_blocks(filler: BlockFiller, out: np.ndarray, normalizers: np.ndarray | None = None) -> None:
-    n, m = filler.shape
-    across = -(-m // BLOCK)
+    (n, m), side = filler.shape, filler.side
+    across = -(-m // side)
     store = Store(out)
     apply = None if normalizers is None else compiled(make_apply_normalizers, "rows")
 
     def task(number: int) -> None:
-        i0, j0 = number // across * BLOCK, number % across * BLOCK
-        i1, j1 = min(i0 + BLOCK, n), min(j0 + BLOCK, m)
+        i0, j0 = number // across * side, number % across * side
+        i1, j1 = min(i0 + side, n), min(j0 + side, m)
         block = filler.block(i0, i1, j0, j1)
         if apply is not None:
             apply(block, i1 - i0, j1 - j0, i0, filler.program.log, normalizers)
         store.put(block, i1 - i0, j1 - j0, i0, j0)
 
     with single_threaded_blas(filler.uses_blas):
-        run_tasks(task, -(-n // BLOCK) * across)
+        run_tasks(task, -(-n // side) * across)
 
 
 def _all_strips(filler: BlockFiller, out: np.ndarray) -> None:
@@ -93,14 +92,14 @@ def _all_strips(filler: BlockFiller, out: np.ndarray) -> None:
 
 
 def _lower_and_mirror(filler: BlockFiller, out: np.ndarray) -> None:
-    n = filler.shape[0]
-    starts = range(0, n, BLOCK)
+    n, side = filler.shape[0], filler.side
+    starts = range(0, n, side)
     blocks = [(i0, j0) for i0 in starts for j0 in starts if j0 <= i0]
     store = Store(out)
 
     def task(number: int) -> None:
         i0, j0 = blocks[number]
-        i1, j1 = min(i0 + BLOCK, n), min(j0 + BLOCK, n)
+        i1, j1 = min(i0 + side, n), min(j0 + side, n)
         store.put_with_mirror(filler.block(i0, i1, j0, j1), i1 - i0, j1 - j0, i0, j0)
 
     with single_threaded_blas(filler.uses_blas):

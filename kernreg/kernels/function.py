@@ -20,9 +20,9 @@ from kernreg.engine.program import Program
 from kernreg.engine.reference_sums import normalizers_over
 from kernreg.engine.running.handles import is_streamed
 from kernreg.engine.separable import product_cost
+from kernreg.engine.tiles.accumulation import TERMS
 from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.row_normalisation import row_normalizers
-from kernreg.engine.tiles.statistics import TERMS
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel, both_placed, only_column, refuse_foreign_estimator
 from kernreg.kernels.domains import check_learnt, value_key
