@@ -8,8 +8,8 @@ from kernreg.engine.arrays import Samples, is_sparse, result_dtype
 from kernreg.engine.compiler.compile import compilation_errors
 from kernreg.engine.program import Program
 from kernreg.engine.separable import squared_rows
-from kernreg.engine.tiles.blocks import BlockFiller, function_values
-from kernreg.engine.tiles.statistics import STEP
+from kernreg.engine.tiles.blocks import BlockFiller, function_dtype, function_values
+from kernreg.engine.tiles.grid import STEP
 
 _SIDE = 16  # of the blocks that functions of two rows and of blocks fill; sums of terms fill no narrower one than STEP
 
@@ -18,9 +18,13 @@ def diagonal(program: Program, X: Samples, normalizers: np.ndarray | None = None
     """Return k(x_i, x_i), divided by the normalisers of the rows where there are any."""
     with compilation_errors(program.name):
         if program.statistic in ("dot", "sqeuclidean", "l1"):
-            values = function_values(
-                program.name, program.function, _own_statistic(program, X), program.parameters, result_dtype(X, X)
+            dtype = result_dtype(X, X)
+            precision = function_dtype(program, X, dtype)
+            own = function_values(
+                program.name, program.function, _own_statistic(program, X), program.parameters, precision
             )
+            with np.errstate(over="ignore"):
+                values = own.astype(dtype, copy=False)
         else:
             values = _from_blocks(program, X)
     if normalizers is None:

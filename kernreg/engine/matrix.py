@@ -12,7 +12,6 @@ from kernreg.engine.program import Program
 from kernreg.engine.threads import run_tasks, single_threaded_blas
 from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.row_normalisation import make_apply_normalizers, normalized_rows
-from kernreg.engine.tiles.statistics import BLOCK
 from kernreg.engine.tiles.store import Store
 
 
@@ -63,8 +62,7 @@ def matrix(
 
 
 def _all_blocks(filler: BlockFiller, out: np.ndarray, normalizers: np.ndarray | None = None) -> None:
-    n, m = filler.shape
-    side = filler.program.side or BLOCK
+    (n, m), side = filler.shape, filler.side
     across = -(-m // side)
     store = Store(out)
     apply = None if normalizers is None else compiled(make_apply_normalizers, "rows")
@@ -94,8 +92,7 @@ def _all_strips(filler: BlockFiller, out: np.ndarray) -> None:
 
 
 def _lower_and_mirror(filler: BlockFiller, out: np.ndarray) -> None:
-    n = filler.shape[0]
-    side = filler.program.side or BLOCK
+    n, side = filler.shape[0], filler.side
     starts = range(0, n, side)
     blocks = [(i0, j0) for i0 in starts for j0 in starts if j0 <= i0]
     store = Store(out)

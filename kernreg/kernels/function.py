@@ -17,9 +17,9 @@ from kernreg.engine.matrix import matrix
 from kernreg.engine.operator import KernelOperator
 from kernreg.engine.program import Program
 from kernreg.engine.separable import product_cost
+from kernreg.engine.tiles.accumulation import TERMS
 from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.row_normalisation import row_normalizers
-from kernreg.engine.tiles.statistics import TERMS
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel, both_placed
 from kernreg.kernels.domains import check_learnt, value_key

@@ -11,8 +11,10 @@ import numpy as np
 from kernreg.engine.arrays import Samples, check_pair, in_double, is_sparse, result_dtype
 from kernreg.engine.compiler.compile import compiled, compiled_epilogue, make_pair_loop, typed_parameters
 from kernreg.engine.program import Program
+from kernreg.engine.tiles.grid import BLOCK, padded
+from kernreg.engine.tiles.precision import in_single, within_range
 from kernreg.engine.tiles.sparse import SparseStatistic
-from kernreg.engine.tiles.statistics import BLOCK, DenseStatistic
+from kernreg.engine.tiles.statistics import DenseStatistic
 from kernreg.engine.tiles.store import copy_row, make_store
 from kernreg.errors import DataError
 
@@ -52,7 +54,8 @@ class BlockFiller:
         if program.statistic == "blocks":
             self._fill = self._fill_from_python
             return
-        self.parameters = typed_parameters(program.parameters, self.dtype)
+        self._function_dtype = function_dtype(program, Z, self.dtype)
+        self.parameters = typed_parameters(program.parameters, self._function_dtype)
         if program.statistic == "rows":
             self._pairs = compiled(make_pair_loop, program.name, program.function)
             self._fill = self._fill_pairs
@@ -62,11 +65,19 @@ class BlockFiller:
                     "use X.toarray(), or a kernel of a statistic (dot, sqeuclidean, l1, a term function)"
                 )
             return
-        kind = SparseStatistic if self.sparse else DenseStatistic
-        self._statistic = kind(program.statistic, program.term, X, Z, program.name)
-        single = self.dtype == np.float32
+        what = program.statistic, program.term, X, Z, program.name
+        if self.sparse:
+            self._statistic = SparseStatistic(*what)
+        else:
+            self._statistic = DenseStatistic(*what, single=in_single(program, X, Z))
+        self._in_place = self._statistic.dtype == self._function_dtype
         self._separate = compiled(make_separate, "block")
-        self._epilogue = compiled_epilogue(program.name, program.function, single)
+        self._epilogue = compiled_epilogue(program.name, program.function, single=not self._in_place)
+
+    @property
+    def side(self) -> int:
+        """How many rows and columns of K to compute together."""
+        return (self.program.side or BLOCK) if self._statistic is None else self._statistic.side
 
     @property
     def uses_blas(self) -> bool:
@@ -76,7 +87,7 @@ class BlockFiller:
     @property
     def strip_shape(self) -> tuple[int, int]:
         """How many whole rows to compute together, to find them in cache afterwards, and their padded length."""
-        length = -(-self.shape[1] // BLOCK) * BLOCK
+        length = padded(self.shape[1], BLOCK)
         if self._statistic is None or self.uses_blas:
             return BLOCK, length
         return min(BLOCK, max(16, (1 << 22) // (8 * length) // 4 * 4)), length
@@ -85,25 +96,32 @@ class BlockFiller:
         """Return K[i0:i1, j0:j1] in the upper left corner of scratch memory, valid until this thread's next call."""
         scratch = self._scratch()
         if self._statistic is None:
-            self._fill(i0, i1, j0, j1, scratch.block)
-            return scratch.block
+            values = scratch.block.reshape(BLOCK, BLOCK)
+            self._fill(i0, i1, j0, j1, values)
+            return values
         S, width = self._statistic.block(scratch.statistic, i0, i1, j0, j1)
         if not self.program.self_term:
             self._separate(S, i1 - i0, width)
-        if self.dtype == np.float64:
-            self._epilogue(S, i1 - i0, width, self.parameters)
+        if not self._in_place:
+            values = scratch.block[: S.size].reshape(S.shape)
+            self._epilogue(S, i1 - i0, width, self.parameters, values)
+            return values
+        self._epilogue(S, i1 - i0, width, self.parameters)
+        if S.dtype == self.dtype:
             return S
-        self._epilogue(S, i1 - i0, width, self.parameters, scratch.block)
-        return scratch.block
+        values = scratch.block[: S.size].reshape(S.shape)
+        with np.errstate(over="ignore"):
+            np.copyto(values[: i1 - i0, :width], S[: i1 - i0, :width], casting="same_kind")
+        return values
 
     def strip(self, i0: int, i1: int) -> np.ndarray:
         """Return all columns of rows i0:i1 in scratch memory of `strip_shape`, valid until this thread's next call."""
         scratch = self._scratch()
         if not hasattr(scratch, "strip"):
             scratch.strip = np.empty(self.strip_shape, dtype=self.dtype)
-        if self._statistic is None or self.uses_blas or self.dtype != np.float64:
-            for j0 in range(0, self.shape[1], BLOCK):
-                j1 = min(j0 + BLOCK, self.shape[1])
+        if self._statistic is None or not self._statistic.fills_rows or self._statistic.dtype != self.dtype:
+            for j0 in range(0, self.shape[1], self.side):
+                j1 = min(j0 + self.side, self.shape[1])
                 self._store(self.block(i0, i1, j0, j1), i1 - i0, j1 - j0, scratch.strip, 0, j0, False)
         else:
             width = self._statistic.rows(scratch.statistic, i0, i1, scratch.strip)
@@ -115,7 +133,7 @@ class BlockFiller:
     def _scratch(self) -> Any:
         scratch = self._local
         if not hasattr(scratch, "block"):
-            scratch.block = np.empty((BLOCK, BLOCK), dtype=self.dtype)
+            scratch.block = np.empty(self.side * self.side, dtype=self.dtype)
             scratch.statistic = None if self._statistic is None else self._statistic.scratch()
         return scratch
 
@@ -143,16 +161,23 @@ class BlockFiller:
         block[: i1 - i0, : j1 - j0] = values
 
 
+def function_dtype(program: Program, Z: Samples, dtype: np.dtype) -> np.dtype:
+    """Return the precision in which the function is evaluated where the result is of that dtype."""
+    if dtype == np.float32 and not within_range(program, Z):
+        return np.dtype(np.float64)
+    return dtype
+
+
 def function_values(
     name: str, function: Callable[..., Any], values: np.ndarray, parameters: tuple[Any, ...], dtype: Any = np.float64
 ) -> np.ndarray:
     """Return the compiled function of every statistic: the same machine code that fills blocks."""
     single = dtype == np.float32
-    padded = np.zeros((max(1, -(-values.size // BLOCK)), BLOCK))
-    padded.ravel()[: values.size] = values
-    result = np.empty(padded.shape, dtype=np.float32) if single else padded
+    block = np.zeros((max(1, -(-values.size // BLOCK)), BLOCK))
+    block.ravel()[: values.size] = values
+    result = np.empty(block.shape, dtype=np.float32) if single else block
     epilogue = compiled_epilogue(name, function, single)
-    arguments = (padded, len(padded), BLOCK, typed_parameters(parameters, np.dtype(dtype)))
+    arguments = (block, len(block), BLOCK, typed_parameters(parameters, np.dtype(dtype)))
     epilogue(*arguments, result) if single else epilogue(*arguments)
     return result.ravel()[: values.size]
 

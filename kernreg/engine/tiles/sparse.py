@@ -18,8 +18,11 @@ import scipy.sparse as sp
 
 from kernreg.engine.arrays import Samples
 from kernreg.engine.compiler.compile import compiled
-from kernreg.engine.tiles.statistics import BLOCK, CANCELLED, STEP, TERMS
+from kernreg.engine.tiles.accumulation import TERMS
+from kernreg.engine.tiles.grid import BLOCK, STEP, padded
 from kernreg.jit import wide
+
+CANCELLED = 1.0 / 16.0  # a sum below this fraction of the sizes of its parts is computed again
 
 
 def make_marginals(term: Callable[..., Any]) -> Callable[..., None]:
@@ -102,7 +105,7 @@ def make_sparse_accumulator(term: Callable[..., Any]) -> Callable[..., None]:
 class SparseStatistic:
     """Blocks of a statistic between the rows of two CSR arrays."""
 
-    gemm = False
+    gemm, fills_rows, side, dtype = False, True, BLOCK, np.dtype(np.float64)
 
     def __init__(self, statistic: str, term: Callable[..., Any] | None, X: Samples, Z: Samples, name: str):
         x, z = sp.csr_array(X), sp.csr_array(Z)
@@ -130,13 +133,13 @@ class SparseStatistic:
 
     def rows(self, scratch: tuple[np.ndarray, ...], i0: int, i1: int, strip: np.ndarray) -> int:
         """Fill a strip with the statistics of rows i0:i1 against all of Z and return the width that is filled."""
-        width = -(-self._columns // STEP) * STEP
+        width = padded(self._columns, STEP)
         self._accumulate(*self._fixed, i0, i1 - i0, 0, self._columns, width, strip)
         return width
 
     def block(self, scratch: tuple[np.ndarray, ...], i0: int, i1: int, j0: int, j1: int) -> tuple[np.ndarray, int]:
         """Return the statistics of rows i0:i1 against j0:j1 and the width up to which they are filled."""
         (S,) = scratch
-        width = -(-(j1 - j0) // STEP) * STEP
+        width = padded(j1 - j0, STEP)
         self._accumulate(*self._fixed, i0, i1 - i0, j0, j1 - j0, width, S)
         return S, width

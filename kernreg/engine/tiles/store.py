@@ -16,7 +16,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from kernreg.engine.compiler.compile import compiled
-from kernreg.engine.tiles.statistics import BLOCK
 
 LINE = 64  # bytes: what a streaming store writes at once
 STREAM_FROM = 1 << 24  # bytes of a result from which on it does not stay in cache
@@ -132,5 +131,5 @@ class Store:
     def put_with_mirror(self, block: np.ndarray, rows: int, columns: int, i0: int, j0: int) -> None:
         """Write a block on or below the diagonal, and its mirror image."""
         self._store(block, rows, columns, self._K, i0, j0, self._stream)
-        lines = np.empty((8, BLOCK), dtype=block.dtype)
+        lines = np.empty((8, len(block)), dtype=block.dtype)
         self._transposed(block, rows, columns, self._K, i0, j0, self._stream, lines)
