@@ -17,14 +17,12 @@ from sklearn.utils import get_tags
 
 from kernreg.common.display import Display
 from kernreg.common.progress import progress
-from kernreg.engine import is_row_source
 from kernreg.engine.dispatch import configured_engine, current_engine
 from kernreg.engine.threads import run_tasks, single_threaded_blas, thread_count
 from kernreg.errors import AsymmetryError, GridEndWarning, KernregError, KernregWarning, ParameterError
 from kernreg.factory import make_kernel, make_solver
 from kernreg.solvers.advice import advise, collecting
 from kernreg.solvers.dual.gamma import check_gamma, end_of_grid
-from kernreg.solvers.dual.strategy import pick
 from kernreg.solvers.elsewhere import reader_of
 from kernreg.solvers.inference.gaussian_process import evidence_path
 from kernreg.solvers.parameters import check_choice
@@ -270,18 +268,9 @@ class _Search:
     def fitted(self, combination: dict[str, Any], gamma: float) -> tuple[Any, Any]:
         """Return the estimator fitted with one γ, and its last step, which has leave-one-out values."""
         estimator, last = self._candidate(combination, [gamma])
-        if self._factorises(last):  # leave-one-out of one γ then costs less than an eigendecomposition
-            last.gamma = gamma
         model = self._fit(estimator)
         last.gamma = model.gamma = gamma
         return estimator, model
-
-    def _factorises(self, last: Any) -> bool:
-        """Return whether the fit of one γ, and its leave-one-out values, are those of a symmetric matrix in memory."""
-        in_memory = not isinstance(self._X, tuple) and not is_row_source(self._X) and reader_of(self._X) is None
-        one_problem = len(last.views) == 1 and getattr(last, "multi_class", None) != "one-vs-one"
-        exact = last.strategy == "exact" or pick(last.strategy, len(self._y), leave_one_out=True) == "exact"
-        return in_memory and one_problem and exact
 
     def _candidate(self, combination: dict[str, Any], gammas: Any) -> tuple[Any, Any]:
         estimator = clone(self.estimator).set_params(**combination)
