@@ -2,8 +2,9 @@
 
     python plugins/kernreg-krein/measurements/fixed_metric.py [samples]
 
-For each problem of `ridge_accuracy.py`: the mean squared error and the accuracy of fixed-metric values and of as many refits
-as there are samples, and the root mean square of their difference, at the γ that folds choose and at a hundred times it.
+For each problem of `ridge_accuracy.py`: the mean squared error and the accuracy of fixed-metric values and of as many
+refits as there are samples, and the root mean square of their difference, at the γ that folds choose and at a hundred
+times it.
 """
 
 from __future__ import annotations
