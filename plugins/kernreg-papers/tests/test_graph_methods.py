@@ -11,6 +11,7 @@ from kernreg_papers.methods.graphs.node_classification import walk_blocks, walks
 from kernreg_papers.methods.graphs.node_embedding import embed_and_classify, embed_or_walk
 from kernreg_papers.methods.graphs.pole_damping import fold_views, solve_damped, stack_views, views_of
 from scipy.optimize import minimize
+from sklearn.svm import SVC
 
 from kernreg import make_kernel
 
@@ -113,14 +114,40 @@ def test_views_are_rows_and_columns_of_the_kernel():
 
 def test_ksvm_is_flip_with_test_nodes_taken_along(split):
     given, y_test = split
-    flipped, krein = c_svm(given, C=1.0, correction="flip"), krein_svm(given, C=1.0)
+    flipped, krein = c_svm(given, C=1.0, correction="flip"), krein_svm(given, C=[1.0], folds=3)
     np.testing.assert_array_equal(flipped.predicted, krein.predicted)
     assert (krein.predicted == y_test).mean() > 0.6
 
 
+def test_c_is_chosen_in_folds_of_the_training_nodes(split):
+    given, y_test = split
+    found = krein_svm(given, C=[1e-3, 2.0], folds=3)
+    assert found.chosen["C"] in (1e-3, 2.0)
+    assert 0.3 < found.chosen["cv_score"] <= 1.0
+    assert (found.predicted == krein_svm(given, C=[found.chosen["C"]], folds=3).predicted).all()
+    assert (found.predicted == y_test).mean() > 0.6
+
+
+def test_ksvm_of_all_nodes_is_a_support_vector_machine_on_the_flipped_graph(split):
+    given, _ = split
+    A = given.graph.toarray()
+    G = (A.T + np.eye(60)) / (A.T + np.eye(60)).sum(axis=1, keepdims=True)
+    values, U = np.linalg.eigh((G + G.T) / 2)
+    flipped = (U * np.abs(values)) @ U.T
+    train, test = given.X_train.ravel(), given.X_test.ravel()
+    decisions = [
+        SVC(kernel="precomputed", C=2.0, tol=1e-6)
+        .fit(flipped[np.ix_(train, train)], given.y_train == c)
+        .decision_function(flipped[np.ix_(test, train)])
+        for c in range(3)
+    ]
+    found = krein_svm(given, C=[2.0], folds=3, all_nodes=True)
+    np.testing.assert_array_equal(found.predicted, np.argmax(decisions, axis=0))
+
+
 def test_the_difference_of_convex_functions_tells_that_there_is_no_minimum(split):
     given, y_test = split
-    found = dc_svm(given, C=1.0, max_iter=4)
+    found = dc_svm(given, C=[1.0], folds=3, max_iter=4)
     assert (found.predicted == y_test).mean() > 0.6
     assert found.chosen["steps"] <= 4
     assert all(found.chosen["unbounded"])
@@ -133,7 +160,7 @@ def test_one_step_of_dc_svm_is_the_convex_problem():
     K[4, 0] = K[0, 4] = 0.4
     K[5, 1] = K[1, 5] = 0.3
     given = Split(np.arange(4), y[:4], np.array([4, 5]), 0, sp.csr_array((6, 6)), sp.csr_array(K))
-    found = dc_svm(given, C=1.0, max_iter=1, rho=np.linalg.norm(K[:4, :4], 2))
+    found = dc_svm(given, C=[1.0], folds=3, max_iter=1, rho=np.linalg.norm(K[:4, :4], 2))
     inner, rho, sign = K[:4, :4], np.linalg.norm(K[:4, :4], 2), np.array([-1.0, 1.0, -1.0, 1.0])
 
     def objective(z):

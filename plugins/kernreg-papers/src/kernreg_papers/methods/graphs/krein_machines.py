@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from kernreg_krein import IndefiniteDCSVC, KreinSVC
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
+from kernreg import make_kernel
 from kernreg.errors import ParameterError
 from kernreg.kernels import symmetrize
 from kernreg_papers.data.splits import Split
@@ -44,29 +46,51 @@ def c_svm(split: Split, *, C: float, correction: str | None = None) -> Outcome:
     return _one_against_the_rest(split, lambda y: _libsvm(K, rows, y, C))
 
 
-def krein_svm(split: Split, *, C: float) -> Outcome:
-    """KSVM of Loosli, Canu & Ong (TPAMI 2016), `krein-svm` of kernreg-krein, on (G + Gᵀ)/2.
+def krein_svm(split: Split, *, C: Sequence[float], folds: int, all_nodes: bool = False) -> Outcome:
+    """KSVM of Loosli, Canu & Ong (TPAMI 2016), `krein-svm` of kernreg-krein, on (G + Gᵀ)/2; C by cross-validation.
 
     The decision uses the kernel as it is. Where c_svm flips the spectrum and takes the rows of test nodes along, it is
-    the same function.
+    the same function. With ``all_nodes`` the associated Hilbert space is that of the whole graph, test nodes included,
+    and training nodes are a part of it.
     """
-    model = KreinSVC(symmetrize(graph_kernel(split)), C=C, strategy="exact").fit(split.X_train, split.y_train)
-    return Outcome(model.predict(split.X_test), {"residual": model.solver_report_.residual})
+    kernel = symmetrize(graph_kernel(split))
+    if all_nodes:
+        nodes = np.sort(np.concatenate([split.X_train, split.X_test]).ravel())
+        values, U = eigenpairs(kernel(nodes))
+        whole = np.zeros((nodes[-1] + 1,) * 2)
+        whole[np.ix_(nodes, nodes)] = (U * np.abs(values)) @ U.T
+        kernel = make_kernel("precomputed", K=whole)
+    found, chosen = _cross_validated(split, [KreinSVC(kernel, C=value, strategy="exact") for value in C], folds)
+    return Outcome(found.predict(split.X_test), {**chosen, "residual": found.solver_report_.residual})
 
 
-def dc_svm(split: Split, *, C: float, max_iter: int, rho: float | str = "norm") -> Outcome:
+def dc_svm(split: Split, *, C: Sequence[float], folds: int, max_iter: int, rho: float | str = "norm") -> Outcome:
     """IKSVM-DC of Xu, Xue, Chen & Wang (AAAI 2017), `iksvm-dc` of kernreg-krein, by products with (G + Gᵀ)/2.
 
     The objective is not bounded below. What keeps β small is that it starts from zero and takes few steps; ρ = ‖K‖
-    makes them short.
+    makes them short. C by cross-validation.
     """
     kernel = symmetrize(graph_kernel(split))
-    options: dict[str, Any] = {"strategy": "iterative", "on_unbounded": "ignore"}
+    options: dict[str, Any] = {"rho": rho, "max_iter": max_iter, "strategy": "iterative", "on_unbounded": "ignore"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # few steps are what is asked for
-        model = IndefiniteDCSVC(kernel, C, rho=rho, max_iter=max_iter, **options).fit(split.X_train, split.y_train)
-    chosen = {"rho": model.rho_, "steps": model.n_iter_, "unbounded": model.unbounded_.tolist()}
-    return Outcome(model.predict(split.X_test), chosen)
+        found, chosen = _cross_validated(split, [IndefiniteDCSVC(kernel, value, **options) for value in C], folds)
+    chosen |= {"rho": found.rho_, "steps": found.n_iter_, "unbounded": found.unbounded_.tolist()}
+    return Outcome(found.predict(split.X_test), chosen)
+
+
+def _cross_validated(split: Split, models: list[Any], folds: int) -> tuple[Any, dict[str, Any]]:
+    """Return the model of the best accuracy in folds of the training nodes, fitted to all of them, and its C."""
+    train, y = split.X_train, split.y_train
+    if len(models) == 1:
+        return models[0].fit(train, y), {"C": models[0].C}
+    cut = list(KFold(folds, shuffle=True, random_state=split.seed).split(train))
+    scores = [
+        float(np.mean([model.fit(train[rest], y[rest]).score(train[fold], y[fold]) for rest, fold in cut]))
+        for model in models
+    ]
+    best = int(np.argmax(scores))
+    return models[best].fit(train, y), {"C": models[best].C, "cv_score": scores[best]}
 
 
 def eigenpairs(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from kernreg_papers.description import Row, Table, by_measure
+from kernreg_papers.description import Method, Row, Table, by_measure
 from kernreg_papers.methods.samples.kernel_ensemble import TUNED
+from kernreg_papers.methods.samples.krein_ridge import krein_ridge
 from kernreg_papers.methods.samples.least_squares import NOTE, TL1, column
 
 _GAMMA = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0]
@@ -50,6 +51,20 @@ TABLE = Table(
         column("tanh", "tanh", _GAMMA, {"c": _C, "t": [0.0, 1.0, 5.0, 10.0]}, {"c": [-1.0, 0.1, 1.0], "t": [0.0, 1.0]}),
         column("tl1-fixed", "TL1 ρ = 0.7n", _GAMMA, {"rho": [0.7]}, **TL1),
         column("tl1", "TL1", _GAMMA, {"rho": [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9]}, {"rho": [0.1, 0.3, 0.7]}, **TL1),
+        Method(
+            "krein-tl1",
+            "Kreĭn ridge TL1",
+            krein_ridge,
+            {
+                "kernel": "tl1",
+                "grid": {"rho": [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9]},
+                "per_feature": ["rho"],
+                "folds": 10,
+            },
+            {"grid": {"rho": [0.1, 0.3, 0.7]}, "folds": 3},
+            ours=True,
+            note="regularised in |Λ|, so that no γ is a pole and none is left out.",
+        ),
         TUNED,
     ),
     reported=by_measure(
