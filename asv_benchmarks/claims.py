@@ -154,6 +154,20 @@ def decompositions() -> Iterator[Claim]:
             yield Claim(area, work, track, "the paper's value", (), 0.05, True, (repr(name),), "below it")
 
 
+def structured() -> Iterator[Claim]:
+    """Kernels of the plugin kernreg-structured; all of one thread."""
+    area = "Structured samples"
+    series, tables = "structured.Alignment.track_", "structured.Mixed.track_against_gower"
+    peer, packages = "tslearn, cdist_gak", ("tslearn",)
+    for features in ("1", "3"):
+        work, which = f"gak of 12 series, length 500, {features} feature(s)", ("500", features)
+        yield Claim(area, work, f"{series}against_tslearn", peer, packages, 5.0, parameters=which)
+    difference = f"{series}difference_from_tslearn"
+    yield Claim(area, "gak, length 100", difference, peer, packages, 1e-8, True, ("100", "1"), "difference")
+    work, which = "gower of a data frame, 2000 rows, 10 columns", ("'frame'", "2000")
+    yield Claim(area, work, tables, "the package gower", ("gower",), 20.0, parameters=which)
+
+
 def learned_kernels() -> Iterator[Claim]:
     """SCG-LDK and SCG-OSK."""
     area, time = "Kernels learned from labels", "times the time"
@@ -195,7 +209,14 @@ def composition() -> Iterator[Claim]:
     yield Claim(area, killed, lost, whole, (), 0.0, True, unit="(1: some lost)")
 
 
-CLAIMS: list[Claim] = [*kernels(), *solvers(), *decompositions(), *learned_kernels(), *composition()]
+CLAIMS: list[Claim] = [
+    *kernels(),
+    *structured(),
+    *solvers(),
+    *decompositions(),
+    *learned_kernels(),
+    *composition(),
+]
 
 #: Benchmarks beside those behind claims that the quick profile runs: what the page draws.
 SERIES = ("roofline.Roofline.", "scaling.Exponents.", "scaling.Points.")

@@ -14,6 +14,7 @@
     biclustering.py documents and terms: table 2 of the KSVD paper, planted biclusters
     scg.py          SCG-LDK and SCG-OSK: against samples, labels, the printed formula; Adult a6a
     metric.py       kernel learners of the plugin kernreg-metric
+    structured.py   time series and mixed tables, of the plugin kernreg-structured, against tslearn and gower
     chains.py       chains against their steps by hand
     model_files.py  saving and loading, damaged files
     cold_start.py   fresh processes: compiled kernels from disk, edited plugins

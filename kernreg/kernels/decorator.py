@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
@@ -85,7 +85,8 @@ class FunctionFamily(KernelFamily):
         # By name where another process finds the same name; functions of a script or notebook travel by value.
         if self._is_found_by_name():
             return super().__reduce__()
-        data = cloudpickle.dumps((self.function, self.declared))
+        # Without the example, which makes kernels of this family, and so would lead here again.
+        data = cloudpickle.dumps((self.function, replace(self.declared, example=None)))
         _by_value.setdefault(data, self)  # in this process the loaded family is this one
         return _load_by_value, (data,)
 
@@ -147,7 +148,8 @@ def kernel(
         For a Structure: how many samples on each side a block of the matrix has, at most 256. Where a pair costs more
         than a call of the function, small blocks spread few samples over threads, and spare half of a symmetric k(X).
     example : callable, optional
-        ``example(rng, n)`` returns (kernel, samples) for the test kit; needed where parameters have no default.
+        ``example(rng, n)`` returns (kernel, samples) for the test kit; needed where parameters have no default, and for
+        structured samples.
     name : str, optional
         By default the function's name with hyphens for underscores.
 
@@ -235,8 +237,6 @@ def _check_structured(name: str, declared: Declaration) -> None:
         )
     if not 1 <= declared.block <= BLOCK:
         raise ParameterError(f"kernel {name!r}: block={declared.block!r}; accepted are integers from 1 to {BLOCK}")
-    if declared.example is None:
-        raise ParameterError(f"kernel {name!r}: structured samples need example=, which makes some for the test kit")
 
 
 def _parameters(

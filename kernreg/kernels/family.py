@@ -119,6 +119,8 @@ class KernelFamily:
         """Return a kernel of this family and n random samples it accepts: what the test kit runs on."""
         if self._example is not None:
             return self._example(rng, n)
+        if not isinstance(self.inputs, str):
+            raise ParameterError(f"{self.name} says nothing of how to make samples: declare it with example=")
         kernel = self(**dict.fromkeys(self.widths, 1.0))
         if self.inputs == "real":
             return kernel, rng.normal(size=(n, 5))

@@ -326,7 +326,6 @@ def test_wrong_pairs_and_kinds_are_refused(problem):
     [
         ({"of": "rows", "inputs": series}, "of='blocks'"),
         ({"of": "blocks", "inputs": series, "normalize": "rows"}, "without normalize="),
-        ({"of": "blocks", "inputs": series}, "need example="),
         ({"of": "blocks", "inputs": series, "block": 1000, "example": _example}, "block=1000"),
         ({"of": "blocks", "represent": _moments}, "go with a Structure"),
         ({"of": "blocks", "inputs": "lists"}, "and a Structure"),
@@ -338,6 +337,34 @@ def test_declarations_that_do_not_go_together_are_refused(declared, said):
         @kernel(**declared)
         def wrong(X, Z):
             """Nothing."""
+
+
+def test_kernels_of_a_notebook_travel_by_value():
+    namespace = {"__name__": "__main__", "series": series}
+    source = '''
+import numpy as np
+from kernreg import kernel
+
+def example(rng, n):
+    return firsts(), [rng.normal(size=3) for _ in range(n)]
+
+@kernel(of="blocks", inputs=series, represent=lambda s: (np.array([x[0, 0] for x in s]),), example=example)
+def firsts(X, Z):
+    """x_1 z_1."""
+    return np.outer(X[0], Z[0])
+'''
+    exec(source, namespace)
+    k = namespace["firsts"]()
+    again = pickle.loads(pickle.dumps(k))
+    assert again == k
+    assert again([[2.0, 1.0]], [[3.0]]).tolist() == [[6.0]]
+
+    @kernel(of="blocks", inputs=series)
+    def without(X, Z):
+        """Nothing."""
+
+    with pytest.raises(ParameterError, match="example="):
+        without.example(np.random.default_rng(0), 3)
 
 
 def test_forged_offsets_are_refused(problem, tmp_path):
