@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 #: The pages that show what their code draws.
-PAGES = ("uncertainty.md",)
+PAGES = ("asymmetric.md", "uncertainty.md")
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
