@@ -30,7 +30,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize as unit_rows
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernreg.errors import DataError, ParameterError
@@ -131,6 +131,8 @@ class KSVDCluster(ClusterMixin, KernelParameters):
         check_choice("labels", self.labels, LABELS)
         S = self._similarities(X)
         n = S.shape[0]
+        if y is not None:
+            check_consistent_length(S, y)
         clusters, components = self._counts(n)
         tau: Any = self.regularization
         if isinstance(tau, bool) or not isinstance(tau, Real) or not 0.0 <= float(tau) < np.inf:
