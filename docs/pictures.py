@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 #: The pages that show what their code draws.
-PAGES = ("krein.md", "structured.md", "uncertainty.md")
+PAGES = ("asymmetric.md", "krein.md", "structured.md", "uncertainty.md")
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -74,7 +74,7 @@ SOLVERS = [
     AsKRFF(n_frequencies=10),
     AsKRFF(n_frequencies=10, form="parts"),
     AsKRFFClassifier(n_frequencies=10),
-    AsKRFFRegressor(n_frequencies=100, ensembler="stack"),
+    AsKRFFRegressor(n_frequencies=100),
     LABRBFRegressor(max_iter=5),
     LABRBFClassifier(max_iter=5),
 ]

@@ -1,4 +1,4 @@
-"""Directed graphs for kernreg: kernels, and clusters of nodes. Samples are node numbers; ``graph[i, j] != 0`` is an edge from i to j.
+"""Directed graphs for kernreg: kernels of node numbers, and clusters; ``graph[i, j] != 0`` is an edge from i to j.
 
     graphs.py      the checks of a graph and of node numbers
     lines.py       blocks of a matrix known only by whole rows or columns, with a memory of recent ones

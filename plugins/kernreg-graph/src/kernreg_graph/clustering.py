@@ -30,7 +30,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize as unit_rows
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernreg.errors import DataError, ParameterError
@@ -131,6 +131,8 @@ class KSVDCluster(ClusterMixin, KernelParameters):
         check_choice("labels", self.labels, LABELS)
         S = self._similarities(X)
         n = S.shape[0]
+        if y is not None:
+            check_consistent_length(S, y)
         clusters, components = self._counts(n)
         tau: Any = self.regularization
         if isinstance(tau, bool) or not isinstance(tau, Real) or not 0.0 <= float(tau) < np.inf:
@@ -138,7 +140,7 @@ class KSVDCluster(ClusterMixin, KernelParameters):
         weighted = WeightedSimilarity.of(S, float(tau))
         U, values, V = weighted.triplets(min(components + 1, n))
         self.singular_values_ = values
-        self._embedding, self._side = self.embedding, self.labels
+        self._affinity, self._embedding, self._side = self.affinity, self.embedding, self.labels
         self._row_weights, self._column_weights, self._added = weighted.rows, weighted.columns, weighted.added
         self._left, self._right = U, V
         self.source_embedding_ = self._embedded(U * values, weighted.rows)
@@ -165,12 +167,12 @@ class KSVDCluster(ClusterMixin, KernelParameters):
             New nodes of a graph are told by where they point to: for ``labels="source"`` only.
         """
         check_is_fitted(self)
-        if self.affinity == "graph" and self._side != "source":
+        if self._affinity == "graph" and self._side != "source":
             raise ParameterError(
                 f"new nodes come with the edges that lead from them, which tell clusters of sources; this model was "
                 f"fitted with labels={self._side!r}. Use labels='source'"
             )
-        if self.affinity == "graph":
+        if self._affinity == "graph":
             outgoing, incoming = _nonnegative(check_table(self, X, reset=False)), None
         else:
             new = check_samples(self, X, self.kernel_, reset=False)

@@ -7,7 +7,7 @@ many centres are enough.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -40,28 +40,38 @@ class Plan:
 
 @dataclass
 class State:
-    """Centres with bandwidths, the ridge, and the error held out."""
+    """Centres with bandwidths, the ridge and the bandwidths of its penalty; errors held out, and their mean."""
 
     supports: np.ndarray
     log_squares: np.ndarray
     log_ridge: float
-    error: float
+    anchor: np.ndarray
+    squares: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    error: float = np.inf
     path: list[tuple[int, float, float]] = field(default_factory=list)  # centres, leave-one-out error, error held out
 
 
 def grow(train: Sample, held_out: Sample, plan: Plan) -> State:
     """Return the best state, by the error held out, of all that were passed through."""
     state = common_width(train, held_out, spread_over_targets(train.Y, plan.sizes[0]))
-    best = state = descend(train, held_out, state, plan, shared=True)
+    state = best = better(state, descend(train, held_out, state, plan, shared=True), held_out)
     for size in plan.sizes[1:]:  # centres first: few bandwidths cannot be learned by heart
-        state = descend(train, held_out, with_worst(train, held_out, state, size), plan, shared=True)
-        best = state if state.error < best.error else best
+        more = with_worst(train, held_out, state, size)
+        state = better(more, descend(train, held_out, more, plan, shared=True), held_out)
+        best = better(best, state, held_out)
     for start in {id(state): state, id(best): best}.values():
         found = descend(train, held_out, start, plan, shared=False)
-        best = found if found.error < best.error else best
-        state.path = found.path
-    best.path = state.path
+        best, path = better(best, found, held_out), found.path
+    best.path = path
     return best
+
+
+def better(old: State, new: State, held_out: Sample) -> State:
+    """Return the new state if its error held out is less by more than half its uncertainty, else the old one."""
+    gain = old.squares - new.squares
+    mean = float(held_out.share @ gain)
+    deviation = float(np.sqrt(held_out.share**2 @ np.square(gain - mean)))
+    return new if mean > 0.5 * deviation else old
 
 
 def spread_over_targets(Y: np.ndarray, size: int) -> np.ndarray:
@@ -96,7 +106,7 @@ def common_width(train: Sample, held_out: Sample, supports: np.ndarray) -> State
             error = float((v / keep**2) @ np.square(residuals).sum(axis=1))
             best = min(best, (error, log_square, float(np.log(ridge))))
     log_squares = np.full(centres.shape, best[1])
-    return _judged(train, held_out, supports, log_squares, best[2], [])
+    return _judged(train, held_out, State(supports, log_squares, best[2], log_squares))
 
 
 def loss_of(data: Sample, supports: np.ndarray, log_squares: np.ndarray) -> LeaveOneOutError:
@@ -104,12 +114,12 @@ def loss_of(data: Sample, supports: np.ndarray, log_squares: np.ndarray) -> Leav
     return LeaveOneOutError(data, supports, overlaps(data.X[supports], log_squares))
 
 
-def _judged(
-    train: Sample, held_out: Sample, supports: np.ndarray, log_squares: np.ndarray, log_ridge: float, path: list[Any]
-) -> State:
+def _judged(train: Sample, held_out: Sample, state: State) -> State:
     """Return the state with its error held out."""
-    expansion = loss_of(train, supports, log_squares).solve(log_squares, log_ridge).expansion
-    return State(supports, log_squares, log_ridge, expansion.error(held_out), path)
+    loss = loss_of(train, state.supports, state.anchor)
+    expansion = loss.solve(state.log_squares, state.log_ridge).expansion
+    squares = np.square(expansion(held_out.X) - held_out.Y).sum(axis=1)
+    return replace(state, squares=squares, error=float(held_out.share @ squares))
 
 
 def descend(train: Sample, held_out: Sample, state: State, plan: Plan, *, shared: bool) -> State:
@@ -137,7 +147,8 @@ def descend(train: Sample, held_out: Sample, state: State, plan: Plan, *, shared
     assert watch.best is not None
     expansion, log_ridge = watch.best
     path = state.path + [(len(state.supports), *errors) for errors in watch.errors]
-    return State(state.supports, np.array(expansion.log_squares), log_ridge, watch.error, path)
+    found = np.array(expansion.log_squares)
+    return _judged(train, held_out, State(state.supports, found, log_ridge, state.log_squares, path=path))
 
 
 class _Watch:
@@ -165,15 +176,15 @@ class _Watch:
 
 def with_worst(train: Sample, held_out: Sample, state: State, size: int) -> State:
     """Return the state with the samples of the largest leave-one-out residuals as centres, as wide as their nearest."""
-    solved = loss_of(train, state.supports, state.log_squares).solve(state.log_squares, state.log_ridge)
+    solved = loss_of(train, state.supports, state.anchor).solve(state.log_squares, state.log_ridge)
     residuals = np.square(solved.left_out).sum(axis=1)
     residuals[state.supports] = -1.0
     more = np.argsort(-residuals, kind="stable")[: size - len(state.supports)]
     centres = solved.expansion.centres
     nearest = [int(np.argmin(np.square(centres - x).sum(axis=1))) for x in train.X[more]]
     supports = np.concatenate([state.supports, more])
-    log_squares = np.vstack([state.log_squares, state.log_squares[nearest]])
-    return _judged(train, held_out, supports, log_squares, state.log_ridge, state.path)
+    log_squares, anchor = (np.vstack([rows, rows[nearest]]) for rows in (state.log_squares, state.anchor))
+    return _judged(train, held_out, State(supports, log_squares, state.log_ridge, anchor, path=state.path))
 
 
 def stage_sizes(largest: int, stages: int) -> tuple[int, ...]:

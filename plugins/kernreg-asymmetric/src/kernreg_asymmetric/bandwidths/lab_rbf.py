@@ -101,7 +101,7 @@ class _LABRBF(AtomicFit, BaseEstimator):
             train, test = data.take(learned), data.take(held_out)
             state = grow(train, test, plan)
             supports = learned[state.supports]
-            loss = loss_of(data, supports, state.log_squares)
+            loss = loss_of(data, supports, state.anchor)
             solved = loss.solve(state.log_squares, state.log_ridge)
             self._expansion = solved.expansion
         self.support_ = supports

@@ -79,6 +79,8 @@ class _AsKRFFMachine(KernelParameters):
             weights = check_weights(sample_weight, len(Y))
             kept = np.flatnonzero(weights)
             X, Y, labels, weights = X[kept], Y[kept], labels[kept], weights[kept]
+        if len(Y) < 2:
+            raise DataError(f"n_samples={len(Y)}; AsK-LS needs at least 2 samples")
         self.approximated_, features, _ = fitted_features(
             self.resolve_kernel(), X, weights, self.n_frequencies, self.form, self.random_state
         )
@@ -126,8 +128,6 @@ class _AsKRFFMachine(KernelParameters):
         self, spectrum: DualSpectrum, left_out: Any, ensembler: Any, Y: np.ndarray, labels: np.ndarray
     ) -> float:
         """Return the γ of the best leave-one-out score, merged as the ensembler does, or by the mean if it learns."""
-        if len(Y) < 2:
-            raise DataError(f"leave-one-out needs at least 2 samples, and n_samples={len(Y)}; give gamma a number")
         if isinstance(self.gamma, str):
             candidates = np.geomspace(1e-3, 1e7, _GAMMAS) / spectrum.values[0]
         else:
