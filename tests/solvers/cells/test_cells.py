@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -325,6 +327,13 @@ def test_saved_and_loaded(three, tmp_path):
     assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
     assert again.loo_score_ == model.loo_score_
     assert str(again.solver_report_) == str(model.solver_report_)
+    again.partition_ = replace(again.partition_, n_cells=2)
+    with pytest.raises(ValueError, match="splits of the partition do not fit together"):
+        again.__kernreg_restored__()
+    again.partition_ = model.partition_
+    again._rows = [rows + 400 for rows in model._rows]
+    with pytest.raises(ValueError, match="the cells and their samples do not fit together"):
+        again.__kernreg_restored__()
 
 
 def test_parameters_of_solver_and_kernel():
