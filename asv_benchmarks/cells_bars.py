@@ -23,8 +23,15 @@ from kernreg.solvers import CellsClassifier
 
 #: The settings measured, by data set.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "covtype": {"kernel": "laplacian", "cell_size": 2000, "overlap": 0.5, "widths": (0.03125, 0.0625, 0.125, 0.25)},
-    "mnist": {"kernel": "rbf", "cell_size": 3000, "overlap": 1.0, "partition": "kmeans", "widths": (0.25, 0.5, 1.0)},
+    "covtype": {"kernel": "laplacian", "cell_size": 3000, "widths": (0.0625, 0.125, 0.25)},
+    "mnist": {
+        "solver": "ls-svm(gamma=[10.0, 100.0, 1000.0])",  # more interpolates, and needs decompositions
+        "kernel": "rbf",
+        "cell_size": 3000,
+        "overlap": 1.0,
+        "partition": "kmeans",
+        "widths": (0.5, 1.0, 2.0),
+    },
 }
 
 

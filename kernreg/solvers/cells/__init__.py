@@ -3,6 +3,7 @@
 classifier.py     CellsClassifier: classes and probabilities of all cells, aligned
 regressor.py      CellsRegressor: one or several real outputs
 machine.py        what both share: `fit` from top to bottom, routed predictions, leave-one-out over all cells
+parameters.py     parameters, those of the solver included, checked; what is tried in a cell
 training.py       samples, targets and weights as they are given, checked; what the partition sees of samples
 partition.py      the tree of splits: the cell of a sample, how far it is from others, which samples are near a cell
 splits.py         one split: along the leading direction, or between centres of k-means

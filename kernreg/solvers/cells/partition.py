@@ -117,6 +117,27 @@ class Partition:
                 else:
                     yield -1 - int(place), np.sort(near), float(np.sqrt(distances.max(initial=0.0)))
 
+    def is_sound(self) -> bool:
+        """Whether every split and every cell is below one split that comes before it, as `grow` makes them.
+
+        >>> grow(np.arange(8.0)[:, None], 3, "tree", 0)[0].is_sound()
+        True
+        """
+        rows, splits = len(self.below), len(self.starts) - 1
+        integers = all(a.ndim == 1 and a.dtype.kind == "i" for a in (self.starts, self.below))
+        floats = self.slopes.dtype == self.offsets.dtype == np.float64
+        if not (integers and floats and self.slopes.ndim == 2 and len(self.slopes) == rows == self.offsets.size):
+            return False
+        if splits < 0 or self.starts[0] != 0 or self.starts[-1] != rows or np.any(np.diff(self.starts) < 2):
+            return False
+        above = np.repeat(np.arange(splits), np.diff(self.starts))
+        further, cells = self.below[self.below >= 0], -1 - self.below[self.below < 0]
+        return (
+            bool(np.all((self.below < 0) | (self.below > above)))
+            and np.array_equal(np.sort(further), np.arange(1, splits))
+            and np.array_equal(np.sort(cells) if splits else [0], np.arange(self.n_cells))
+        )
+
     def _split(self, number: int) -> tuple[Split, np.ndarray]:
         rows = slice(self.starts[number], self.starts[number + 1])
         return Split(self.slopes[rows], self.offsets[rows]), self.below[rows]

@@ -23,6 +23,7 @@ PILOTS = 8  # cells in which everything is tried
 _KEPT = 2  # multiples of the width that are tried in the others
 _STEP = 10.0**0.5  # from one γ to the next, near that of the pilots
 _STEPS = 3  # beyond the three values
+_CONDITION = 1e6  # beyond it an inverse is not accurate, and a decomposition is needed anyway
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Trial:
-    """A multiple of the width, the best γ with it, and how good that is by leave-one-out."""
+    """A multiple of the width, the best γ with it, how good that is by leave-one-out, and the condition there."""
 
     factor: float
     gamma: float
     score: float
     squared_error: float
+    condition: float = 1.0
 
     @property
     def quality(self) -> tuple[float, float]:
@@ -99,7 +101,8 @@ class Plan:
                 means[factor] = (float(score), -float(np.mean([trial.squared_error for trial in own])), gamma)
         best = sorted(means, key=lambda factor: means[factor][:2], reverse=True)[:_KEPT]
         chosen = isinstance(self.solver.gamma, str) and self.solver.gamma == "loo"
-        quick = chosen and getattr(self.solver, "requires_symmetric_kernel", False)
+        condition = np.median([trial.condition for trial in trials if trial.factor == best[0]])
+        quick = chosen and getattr(self.solver, "requires_symmetric_kernel", False) and condition < _CONDITION
         return replace(self, factors=tuple(best), gammas=tuple(means[f][2] for f in best) if quick else None)
 
 
@@ -180,7 +183,8 @@ def _trials(machine: Any, factor: float) -> Iterator[Trial]:
     path = getattr(machine, "loo_path_", None)
     if path is not None:
         at = int(np.flatnonzero(path["gamma"] == machine.gamma_)[0])
-        yield Trial(factor, machine.gamma_, float(path["score"][at]), float(path["squared_error"][at]))
+        quality = float(path["score"][at]), float(path["squared_error"][at])
+        yield Trial(factor, machine.gamma_, *quality, machine.solver_report_.condition)
 
 
 def width_names(kernel: Kernel, prefix: str = "") -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -19,6 +21,7 @@ from kernreg.kernels.indexed import precomputed
 from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, CellsClassifier, CellsRegressor, tune
 from kernreg.solvers.cells.alignment import aligned_decision
 from kernreg.solvers.cells.running import PILOTS
+from kernreg.solvers.cells.search import Fitted, Plan, Trial
 
 
 @pytest.fixture(scope="module")
@@ -325,6 +328,13 @@ def test_saved_and_loaded(three, tmp_path):
     assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
     assert again.loo_score_ == model.loo_score_
     assert str(again.solver_report_) == str(model.solver_report_)
+    again.partition_ = replace(again.partition_, n_cells=2)
+    with pytest.raises(ValueError, match="splits of the partition do not fit together"):
+        again.__kernreg_restored__()
+    again.partition_ = model.partition_
+    again._rows = [rows + 400 for rows in model._rows]
+    with pytest.raises(ValueError, match="the cells and their samples do not fit together"):
+        again.__kernreg_restored__()
 
 
 def test_parameters_of_solver_and_kernel():
@@ -392,3 +402,16 @@ def test_classifiers_agree_with_ask_ls_on_symmetric_kernels(moons):
     symmetric = CellsClassifier("ls-svm(gamma=2.0)", **settings).fit(X, y)
     other = CellsClassifier(AsKLSClassifier(gamma=2.0), **settings).fit(X, y)
     assert np.allclose(symmetric.decision_function(new), other.decision_function(new), atol=1e-6)
+
+
+def test_pilots_look_near_gamma_only_where_inverses_are_accurate():
+    trials = [Trial(0.5, 10.0, 0.9, 0.2, 1e3), Trial(1.0, 40.0, 0.95, 0.1, 1e3), Trial(2.0, 90.0, 0.7, 0.4, 1e3)]
+    plan = Plan(LSSVC(gamma="loo"), kr.make_kernel("rbf"), (0.5, 1.0, 2.0))
+    narrowed = plan.narrowed([Fitted(None, trials=tuple(trials)), Fitted(None, trials=(trials[0],))])
+    assert narrowed.factors == (1.0, 0.5)
+    assert narrowed.gammas == pytest.approx((40.0, 10.0))
+    ill = [replace(trial, condition=1e12) for trial in trials]
+    assert plan.narrowed([Fitted(None, trials=tuple(ill))]).gammas is None
+    for solver in (AsKLSClassifier(), LSSVC(gamma=3.0)):
+        assert replace(plan, solver=solver).narrowed([Fitted(None, trials=tuple(trials))]).gammas is None
+    assert plan.narrowed([]) is plan

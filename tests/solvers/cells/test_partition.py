@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
@@ -199,3 +200,23 @@ def test_the_seed_decides(X, kind):
     first, again, other = (grow(big, 500, kind, seed)[1] for seed in (0, 0, 1))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda p: {"below": np.where(p.below == 1, 0, p.below)},  # a circle
+        lambda p: {"below": np.where(p.below == -1, -2, p.below)},  # a cell twice
+        lambda p: {"below": p.below[:-1]},
+        lambda p: {"n_cells": p.n_cells + 1},
+        lambda p: {"starts": p.starts[:-1]},
+        lambda p: {"slopes": p.slopes[0]},
+        lambda p: {"offsets": p.offsets.astype(np.float32)},
+    ],
+)
+def test_a_partition_that_leads_nowhere_is_not_sound(X, change):
+    partition, _ = grow(X, 40, "kmeans", 0)
+    partition_of_one, _ = grow(X, 400, "kmeans", 0)
+    assert partition.is_sound()
+    assert partition_of_one.is_sound()
+    assert not replace(partition, **change(partition)).is_sound()
