@@ -1,6 +1,6 @@
 """Systems without the kernel matrix: iterations that landmarks of preconditioners save, and residuals after equal time.
 
-The sets are those of the data folder that KERNREG_DATA names; without it random samples stand in.
+The sets are those of the data folder that KERNREG_DATA names; what needs them is left out without it.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ KERNEL, GAMMA = "rbf(sigma='3*scale')", 1e3
 
 def real_set(name: str, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The standardised features of n samples of a set, drawn at random, and standardised targets."""
-    folder = os.environ.get("KERNREG_DATA")
-    path = Path(folder or ".") / f"{name}.npz"
-    if TINY or folder is None or not path.exists():
+    path = Path(os.environ.get("KERNREG_DATA", ".")) / f"{name}.npz"
+    if TINY:
         X = samples(n, 6)
         return X, np.sin(X[:, 0]) + 0.1 * X[:, 1]
+    if not path.exists():
+        raise NotImplementedError(f"{path} is missing; set KERNREG_DATA to the folder of the sets")
     with np.load(path) as arrays:
         chosen = np.random.default_rng(0).permutation(len(arrays["y"]))[:n]
         X, y = arrays["X"][chosen].astype(np.float64), arrays["y"][chosen].astype(np.float64)

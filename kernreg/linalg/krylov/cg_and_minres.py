@@ -250,7 +250,9 @@ def solve_checked(
         full = system.remainder(solution)
         rest = project(full)
         ratio = float((np.maximum(_norms(rest), rounding(system.kappa, solution)) / floor).max(initial=0.0))
-        if not ratio <= worst:  # a diverging step, near a pole: the solution before it is the better one
+        # Conjugate gradients come nearer to the solution with every step, whatever the residual does on the way.
+        nearer = method == "cg" and offset == 0 and not step.indefinite and np.isfinite(ratio)
+        if not ratio <= worst and not nearer:  # a diverging step, near a pole: the solution before is the better one
             solution, full, rest = before
             full = system.remainder(solution) if full is None else full
         if step.indefinite:

@@ -204,7 +204,9 @@ def pivoted_cholesky(
 def _accept(H: np.ndarray, nothing: np.ndarray, most: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Return which candidates are accepted, no more than `most`, and L with L Lᵀ = H[accepted, accepted]."""
     before, chances = H.diagonal().copy(), rng.random(len(H))
-    rest, accepted, columns = H.copy(), [], []
+    rest = H.copy()
+    accepted: list[int] = []
+    columns: list[np.ndarray] = []
     for j in range(len(H)):
         pivot = rest[j, j]
         if pivot > nothing[j] and chances[j] * before[j] < pivot:

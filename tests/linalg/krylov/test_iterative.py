@@ -340,3 +340,24 @@ def test_time_ends_an_iteration_with_a_true_residual(data, monkeypatch):
     rest = J @ Y - J @ kernel(X) @ J @ A - A / 1000.0
     worst = (np.linalg.norm(rest, axis=0) / np.linalg.norm(J @ Y, axis=0)).max()
     assert report.residual == pytest.approx(worst, rel=1e-8)
+
+
+def test_stopped_conjugate_gradients_keep_what_they_have():
+    """The residual may be larger than that of the mean for long, while the error falls with every iteration."""
+    rng = np.random.default_rng(0)
+    X, kernel, gamma = rng.normal(size=(300, 3)), rbf(sigma=3.0), 1e5
+    y = np.sin(2.0 * X[:, :1]) + 0.3 * rng.normal(size=(300, 1))
+    a, _ = textbook_symmetric(kernel(X), y, gamma)
+    J = np.eye(300) - 1 / 300
+    system = J @ kernel(X) @ J + np.eye(300) / gamma
+    errors = [float(a[:, 0] @ system @ a[:, 0])]
+    residuals = []
+    for most in (2, 5, 10):
+        with pytest.warns(ConvergenceWarning):
+            A, _, report = solve_symmetric_iterative(
+                kernel, X, y, gamma, settings=IterationSettings(rank=20, max_iter=most, tol=1e-9)
+            )
+        errors.append(float((A - a)[:, 0] @ system @ (A - a)[:, 0]))
+        residuals.append(report.residual)
+    assert max(residuals) > 1.0
+    assert (np.diff(errors) < 0.0).all()
