@@ -21,7 +21,7 @@ from kernreg.kernels.base import Kernel
 from kernreg.linalg.landmarks.sketching import SignSketch
 from kernreg.linalg.landmarks.whitening import Whitening
 
-_STRIPE = 1 << 22  # entries of the part of a sketch that is summed up at once: 32 MB, some of which are held
+_STRIPE = 256  # columns of the sketch that are summed up at once, a tile of kernel values; some of these are held
 _PART = 1 << 27  # entries of the part of a sketch that is held: 1 GB
 
 
@@ -84,14 +84,13 @@ class LandmarkColumns:
         while sketch.rows * self.count > _PART << halvings and halvings < 3:
             halvings += 1
         parts = sketch.parts(1 << halvings)
-        width = max(1, _STRIPE // parts[0].rows)
-        starts = range(0, self.count, width)
+        starts = range(0, self.count, _STRIPE)
         root = None if self._weights is None else ByRow(np.sqrt(self._weights))
         with row_progress(f"sketch of {self.count} landmarks", len(self._weighted) * len(parts) * len(starts)):
             for part in parts:
                 held = np.empty((part.rows, self.count))
                 for start in starts:
-                    columns = slice(start, min(start + width, self.count))
+                    columns = slice(start, min(start + _STRIPE, self.count))
                     args = part, self.mean[columns], root
                     held[:, columns] = self._kernel.map_rows(
                         self._samples, self._landmarks[columns], _sketched, "add", args=args

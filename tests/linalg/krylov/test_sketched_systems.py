@@ -210,7 +210,7 @@ def test_an_engine_of_processes_gives_the_same_solution(data):
     close(there.coefficients, here.coefficients, 1e-9)
 
 
-@pytest.mark.parametrize("stripe", [1, 500, 1 << 22])
+@pytest.mark.parametrize("stripe", [1, 7, 256])
 @pytest.mark.parametrize("part", [1, 3000, 1 << 27])
 def test_stripes_and_parts_do_not_change_the_sketch(data, monkeypatch, stripe, part):
     X, Y, weights = data
