@@ -60,7 +60,8 @@ from kernreg.linalg.system_inputs import require_positive, targets_and_weights
 
 OVERSAMPLING = 4  # rows of the sketch for each landmark
 _NEAR = 1e-2  # a pole nearer than that, relative to 1/γ, is told of
-_HELD_OUT, _STEPS = 1e-2, 50  # how well what changes without some samples is known, and iterations for that
+_HELD_OUT, _STEPS = 0.05, 50  # how well what changes without some samples is known, and iterations for that
+_ROWS = 1024  # of the matrix of landmarks that are evaluated together
 _CONSTANT = 1e-14  # relative: targets that vary less are constant but for rounding
 
 
@@ -204,7 +205,7 @@ class SketchedProblem:
         """Return decision values of some samples in each view, by the machine that is fitted to the others.
 
         Landmarks and sketch stay. From the solution ``views`` with all samples it is some iterations there: until what
-        changes is known to a hundredth.
+        changes is known to a twentieth.
         """
         root, sides = self._root(gamma), tuple(side.without(some) for side in self._sides)
         system = self._system(root, sides, gamma)
@@ -319,8 +320,10 @@ class BlockSketched(SketchedProblem):
 
 
 def _matrix(kernel: Kernel, rows: Any, columns: Any) -> np.ndarray:
-    """Return the values between landmarks in memory of their own, checked."""
-    W = np.array(kernel(rows, columns), dtype=np.float64, order="C")
+    """Return the values between landmarks in memory of their own, which engines do not keep, checked."""
+    W = np.empty((rows.shape[0], (rows if columns is None else columns).shape[0]))
+    for some, block in kernel.blocks(rows, columns, block_rows=_ROWS):
+        W[some] = block
     if not np.isfinite(np.linalg.norm(W)):
         raise DataError(
             f"the kernel {kernel.name!r} is not finite between landmarks, or its squares are not. Check its parameters "

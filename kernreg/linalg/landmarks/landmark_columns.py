@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from kernreg.common.progress import row_progress
+from kernreg.config import config_context
 from kernreg.engine import ByRow, on_operator
 from kernreg.engine.operator import normal_product_of
 from kernreg.errors import DataError
@@ -20,7 +21,7 @@ from kernreg.kernels.base import Kernel
 from kernreg.linalg.landmarks.sketching import SignSketch
 from kernreg.linalg.landmarks.whitening import Whitening
 
-_STRIPE = 1 << 22  # entries of the part of a sketch that is summed up at once: 32 MB, some of which are held
+_STRIPE = 256  # columns of the sketch that are summed up at once, a tile of kernel values; some of these are held
 _PART = 1 << 27  # entries of the part of a sketch that is held: 1 GB
 
 
@@ -63,11 +64,7 @@ class LandmarkColumns:
                 "the range of the features"
             )
         self._centre(total)
-        # A kernel that multiplies strips does both products at the price of one; so do blocks held for a moment.
-        first = landmarks[:1]
-        operator = kernel.for_engine(samples, landmarks).row_operator(first, landmarks, slice(0, 1), False)
-        cheap = hasattr(operator, "normal_product") or getattr(operator, "form", "blocks") != "blocks"
-        self._normal = _normal_by_products if cheap else _normal_of_block
+        self._normal = _normal_by_products if _multiplies(kernel, samples, landmarks) else _normal_of_block
 
     def normal(self, V: np.ndarray) -> np.ndarray:
         """Return C̃ᵀC̃V, in one pass."""
@@ -87,20 +84,20 @@ class LandmarkColumns:
         while sketch.rows * self.count > _PART << halvings and halvings < 3:
             halvings += 1
         parts = sketch.parts(1 << halvings)
-        width = max(1, _STRIPE // parts[0].rows)
-        starts = range(0, self.count, width)
+        starts = range(0, self.count, _STRIPE)
         root = None if self._weights is None else ByRow(np.sqrt(self._weights))
         with row_progress(f"sketch of {self.count} landmarks", len(self._weighted) * len(parts) * len(starts)):
             for part in parts:
                 held = np.empty((part.rows, self.count))
                 for start in starts:
-                    columns = slice(start, min(start + width, self.count))
+                    columns = slice(start, min(start + _STRIPE, self.count))
                     args = part, self.mean[columns], root
                     held[:, columns] = self._kernel.map_rows(
                         self._samples, self._landmarks[columns], _sketched, "add", args=args
                     )
                 whitened = whitening.of_rows(held)
                 gram = blas.dsyrk(1.0, whitened, beta=1.0, c=gram, lower=1, overwrite_c=1)
+                del held, whitened  # before there is another one
         return gram
 
     def without(self, some: np.ndarray) -> LandmarkColumns:
@@ -124,6 +121,14 @@ class LandmarkColumns:
         mass, self.sums = float(self._weighted[:, 0].sum()), self._weighted[:, 1:].sum(axis=0)
         self.mass, self.mean = mass, total[:, 0] / mass
         self.targets = total[:, 1:] - np.outer(self.mean, self.sums)
+
+
+def _multiplies(kernel: Kernel, samples: Any, landmarks: Any) -> bool:
+    """Return whether products with row blocks need no block: both come at the price of one, or are cheap."""
+    rows = kernel.for_engine(samples, landmarks)
+    with config_context(engine="local"):  # as where blocks are evaluated
+        operator = rows.row_operator(landmarks[:1], landmarks, slice(0, 1), False)
+    return hasattr(operator, "normal_product") or getattr(operator, "form", "blocks") != "blocks"
 
 
 @on_operator
