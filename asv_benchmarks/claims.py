@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from asv_benchmarks.benchmarks.bars import BARS
 from asv_benchmarks.benchmarks.frameworks import WORKS
+from asv_benchmarks.benchmarks.hot_path import RATIOS
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,11 @@ def kernels() -> Iterator[Claim]:
     edited = "cold_start.EditedPlugin.track_functions_compiled_after_an_edit"
     work, which = "a helper of a plugin's kernel is edited", (repr("bench-bell"),)
     yield Claim(area, work, edited, "code on disk, now stale", (), 1.0, parameters=which, unit="functions compiled")
+    for ratio in RATIOS:
+        name = f"{ratio.work} / {ratio.peer}"
+        packages = ("torch",) if "PyTorch" in ratio.peer else ("numpy",)
+        track, which, unit = "hot_path.HotPath.track_ratio", (repr(name),), "times the time"
+        yield Claim(area, ratio.work, track, ratio.peer, packages, ratio.at_most, True, which, unit)
     area = "Kernels, other frameworks"
     packages = ("torch", "jax", "pykeops", "numexpr")
     for work in WORKS:
@@ -239,6 +245,7 @@ LONG = (
     "biclustering.",
     "model_files.Bars.track_broken_files_of_50_killed_saves",
     "frameworks.Frameworks.track_ratio",
+    "hot_path.",
 )
 
 

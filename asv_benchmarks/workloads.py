@@ -47,7 +47,13 @@ def _matrix(spec: str, n: int, d: int, *, positive: bool = False, dtype: str = "
 for _name, _spec, _n, _d, _options in (
     ("rbf k(X), n = 3000, d = 16", "rbf(sigma=4.0)", 3000, 16, {}),
     ("rbf k(X), n = 3000, d = 128", "rbf(sigma=11.0)", 3000, 128, {}),
+    ("rbf k(X), n = 3000, d = 512", "rbf(sigma=22.0)", 3000, 512, {}),
+    ("rbf k(X), n = 300, d = 64", "rbf(sigma=8.0)", 300, 64, {}),
     ("rbf k(X), n = 3000, d = 16, float32", "rbf(sigma=4.0)", 3000, 16, {"dtype": "float32"}),
+    ("rbf k(X), n = 3000, d = 512, float32", "rbf(sigma=22.0)", 3000, 512, {"dtype": "float32"}),
+    ("poly k(X), n = 3000, d = 128", "poly(degree=3, c=1.0)", 3000, 128, {}),
+    ("sne k(X), n = 3000, d = 128", "sne(sigma=11.0)", 3000, 128, {}),
+    ("laplacian k(X), n = 3000, d = 16, float32", "laplacian(sigma=16.0)", 3000, 16, {"dtype": "float32"}),
     ("laplacian k(X), n = 3000, d = 16", "laplacian(sigma=16.0)", 3000, 16, {}),
     ("sne k(X), n = 3000, d = 16", "sne(sigma=4.0)", 3000, 16, {}),
     ("poly k(X), n = 3000, d = 16", "poly(degree=3, c=1.0)", 3000, 16, {}),

@@ -5,11 +5,11 @@ and arrays. How a value of K is made::
 
     X, Z ──arrays.py──▶ normalised samples (dense C order or CSR, float64/float32, finite)
               │
-              ▼   blocks of 256 × 256 on a fixed grid, taken by threads (threads.py)
-    statistic of every pair of the block          ▶ scratch S, float64, stays in L2
-        dense, few features   tiles/statistics.py  feature-major accumulation of term(x_d, z_d), exact differences
-        dense, many features  tiles/statistics.py  BLAS on recentred rows, cancelled pairs recomputed
-        CSR                   tiles/sparse.py      row times column index, never dense
+              ▼   blocks on a fixed grid, 256 × 256 or larger products, taken by threads (threads.py)
+    statistic of every pair of the block          ▶ scratch S, float64 or float32 (tiles/precision.py), stays in cache
+        dense, few features   tiles/accumulation.py    feature-major sums of term(x_d, z_d), exact differences
+        dense, many features  tiles/inner_products.py  BLAS on recentred rows, cancelled pairs recomputed
+        CSR                   tiles/sparse.py          row times column index, never dense
               │
               ▼
     function of the statistic, compiled per kernel  (compiler/, cached on disk)

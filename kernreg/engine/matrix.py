@@ -62,21 +62,21 @@ def matrix(
 
 
 def _all_blocks(filler: BlockFiller, out: np.ndarray, normalizers: np.ndarray | None = None) -> None:
-    (n, m), side = filler.shape, filler.side
-    across = -(-m // side)
+    (n, m), (high, long) = filler.shape, filler.panel
+    across = -(-m // long)
     store = Store(out)
     apply = None if normalizers is None else compiled(make_apply_normalizers, "rows")
 
     def task(number: int) -> None:
-        i0, j0 = number // across * side, number % across * side
-        i1, j1 = min(i0 + side, n), min(j0 + side, m)
+        i0, j0 = number // across * high, number % across * long
+        i1, j1 = min(i0 + high, n), min(j0 + long, m)
         block = filler.block(i0, i1, j0, j1)
         if apply is not None:
             apply(block, i1 - i0, j1 - j0, i0, filler.program.log, normalizers)
         store.put(block, i1 - i0, j1 - j0, i0, j0)
 
     with single_threaded_blas(filler.uses_blas):
-        run_tasks(task, -(-n // side) * across)
+        run_tasks(task, -(-n // high) * across)
 
 
 def _all_strips(filler: BlockFiller, out: np.ndarray) -> None:

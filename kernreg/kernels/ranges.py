@@ -2,7 +2,7 @@
 
 A statistic multiplies: squares of numbers beyond 1e154 are infinite, and those below 1e-162 zero, so that a width of
 the same size no longer helps. Inside the ranges below nothing is lost. float32 samples, whose statistics are computed
-in float64, are always inside.
+in float64 where their squares are beyond float32, are always inside.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """From a kernel author's plain function to machine code that stays on disk.
 
-A driver factory (`make_epilogue` here, `make_accumulator` in statistics.py …) captures the author's function in a
+A driver factory (`make_epilogue` here, `make_accumulator` in accumulation.py …) captures the author's function in a
 closure and returns a plain driver; `compiled` turns that driver into a cached Numba dispatcher, once per process.
 """
 

@@ -80,6 +80,11 @@ class BlockFiller:
         return (self.program.side or BLOCK) if self._statistic is None else self._statistic.side
 
     @property
+    def panel(self) -> tuple[int, int]:
+        """How many rows and how many columns, where they need not be the same."""
+        return (BLOCK, BLOCK) if self._statistic is None else self._statistic.panel
+
+    @property
     def uses_blas(self) -> bool:
         """Whether filling a block calls BLAS (block functions of plugins may do anything)."""
         return self.program.statistic == "blocks" or (self._statistic is not None and self._statistic.gemm)
@@ -133,7 +138,7 @@ class BlockFiller:
     def _scratch(self) -> Any:
         scratch = self._local
         if not hasattr(scratch, "block"):
-            scratch.block = np.empty(self.side * self.side, dtype=self.dtype)
+            scratch.block = np.empty(max(self.side**2, self.panel[0] * self.panel[1]), dtype=self.dtype)
             scratch.statistic = None if self._statistic is None else self._statistic.scratch()
         return scratch
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 BLOCK = 256  # rows and columns of a block: its statistics (512 KB) stay in a core's second-level cache
+HEIGHT = 64  # rows of larger blocks are multiples of this many, columns of STEP
 STEP = 128  # widths are multiples of this many values, so vector loops have no remainder
 
 

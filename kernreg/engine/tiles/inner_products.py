@@ -49,16 +49,16 @@ def make_distances() -> Callable[..., None]:
 
     def distances(S, x_norms, z_norms, i0, rows, j0, width, two, fraction, marks):
         wide()
+        z_part = z_norms[j0 : j0 + width]
         for i in range(rows):
-            s = S[i]
-            xx = x_norms[i0 + i]
-            cancelled = 0
+            s, xx = S[i], x_norms[i0 + i]
+            cancelled = False
             for j in range(width):
-                norms = xx + z_norms[j0 + j]
+                norms = xx + z_part[j]
                 d2 = norms - two * s[j]
-                cancelled += 0 if d2 >= fraction * norms else 1  # also where infinities met
+                cancelled |= not (d2 >= fraction * norms)  # also where infinities met
                 s[j] = d2
-            marks[i] = cancelled > 0
+            marks[i] = cancelled
 
     return distances
 
@@ -89,7 +89,8 @@ class InnerProducts:
         self.X, self.Z, self.squared, self.dtype = X, Z, squared, dtype
         center = np.zeros(X.shape[1])
         if squared and len(Z):  # around the mean the products are as small as they can be
-            center = Z.mean(axis=0, dtype=np.float64)
+            with np.errstate(over="ignore", invalid="ignore"):  # as all compiled code
+                center = Z.mean(axis=0, dtype=np.float64)
         recenter = compiled(make_recenter, "rows", fastmath=REDUCTION)
         self._x, self._x_norms = _moved(recenter, X, center, dtype)
         self._z, self._z_norms = (self._x, self._x_norms) if Z is X else _moved(recenter, Z, center, dtype)
@@ -99,10 +100,9 @@ class InnerProducts:
             self._recompute = compiled(make_recompute, "sqeuclidean", REAL[dtype], fastmath=REDUCTION)
 
     def block(self, S: np.ndarray, marks: np.ndarray, i0: int, rows: int, j0: int, columns: int, width: int) -> None:
-        """Fill S, of as many rows and columns as whole blocks have, with the statistics of the pairs."""
+        """Fill the first rows of S, up to a width, with statistics; the product is of the shape of S."""
         height, length = S.shape
         with np.errstate(over="ignore", invalid="ignore"):  # as all compiled code
-            # Multiples of BLOCK only: for a shape with a remainder BLAS might add in another order.
             np.dot(self._x[i0 : i0 + height], self._z[j0 : j0 + length].T, out=S)
         if self.squared:
             norms = self._x_norms, self._z_norms

@@ -105,7 +105,8 @@ def make_sparse_accumulator(term: Callable[..., Any]) -> Callable[..., None]:
 class SparseStatistic:
     """Blocks of a statistic between the rows of two CSR arrays."""
 
-    gemm, fills_rows, side, dtype = False, True, BLOCK, np.dtype(np.float64)
+    gemm, fills_rows, dtype = False, True, np.dtype(np.float64)
+    side, panel = BLOCK, (BLOCK, BLOCK)
 
     def __init__(self, statistic: str, term: Callable[..., Any] | None, X: Samples, Z: Samples, name: str):
         x, z = sp.csr_array(X), sp.csr_array(Z)

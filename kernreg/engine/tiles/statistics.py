@@ -13,14 +13,18 @@ import numpy as np
 
 from kernreg.engine.compiler.compile import compiled
 from kernreg.engine.tiles.accumulation import DEPTH, PANEL, REAL, TERMS, make_accumulator
-from kernreg.engine.tiles.grid import BLOCK, STEP, padded
+from kernreg.engine.tiles.grid import BLOCK, HEIGHT, STEP, padded
 from kernreg.engine.tiles.inner_products import InnerProducts
 from kernreg.engine.tiles.precision import SAMPLED_ROWS, TRUSTED_ERROR, TRUSTED_FEATURES
 
 # From this many features on, BLAS on recentred rows beats accumulating differences (measured).
 GEMM_FROM = {"dot": 48, "sqeuclidean": 48}
 
-PANEL_SIDE = 512  # rows and columns of a block made by a matrix product, where K has many of them
+# Matrix products of larger blocks are faster: BLAS packs its operands anew for each. These are in the third-level cache
+# when the function is applied. Whether they are used depends on Z, not on X: row blocks of K are added up as K is.
+PRODUCT_SIDE = 512
+PRODUCT_PANEL = 1024, 1024  # where K is not mirrored, and the product is most of the work
+MANY_ROWS, MANY_FEATURES = 2048, 256
 
 
 class DenseStatistic:
@@ -32,6 +36,8 @@ class DenseStatistic:
         Of the statistics: float64, unless ``single`` is asked for and float32 is accurate enough.
     side : int
         How many rows and columns to compute together.
+    panel : tuple of int
+        The same where rows and columns need not be as many.
     """
 
     def __init__(
@@ -43,13 +49,14 @@ class DenseStatistic:
         name: str,
         single: bool = False,
     ):
-        self.X, self.Z, self.side = X, Z, BLOCK
+        self.X, self.Z, self.side, self.panel = X, Z, BLOCK, (BLOCK, BLOCK)
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self.gemm = X.shape[1] >= GEMM_FROM.get(statistic, np.inf)
         if self.gemm:
             self._products = self._inner_products(statistic == "sqeuclidean")
-            if len(Z) >= 4 * PANEL_SIDE:  # not by X: row blocks of K are added up as K is
-                self.side = PANEL_SIDE
+            if len(Z) >= MANY_ROWS:
+                self.side = PRODUCT_SIDE
+                self.panel = PRODUCT_PANEL if X.shape[1] >= MANY_FEATURES else (self.side, self.side)
         else:
             chosen = TERMS[statistic] if term is None else term
             label = statistic if term is None else name
@@ -74,9 +81,9 @@ class DenseStatistic:
     def scratch(self) -> tuple[np.ndarray, ...]:
         """Return the working memory one thread needs."""
         return (
-            np.empty(self.side * self.side, dtype=self.dtype),
+            np.empty(max(self.side * self.side, self.panel[0] * self.panel[1]), dtype=self.dtype),
             np.empty((DEPTH, PANEL), dtype=self.dtype),
-            np.empty(self.side, dtype=np.bool_),
+            np.empty(max(self.side, self.panel[0]), dtype=np.bool_),
         )
 
     def rows(self, scratch: tuple[np.ndarray, ...], i0: int, i1: int, strip: np.ndarray) -> int:
@@ -89,7 +96,9 @@ class DenseStatistic:
         """Return the statistics of rows i0:i1 against j0:j1 and the width up to which they are filled."""
         memory, panel, marks = scratch
         rows, columns = i1 - i0, j1 - j0
-        height, length, width = padded(rows, BLOCK), padded(columns, BLOCK), padded(columns, STEP)
+        width = padded(columns, STEP)
+        # No less than a block, no remainder: BLAS has other ways for small products, and might add in another order.
+        height, length = max(BLOCK, padded(rows, HEIGHT)), max(BLOCK, width)
         S = memory[: height * length].reshape(height, length)
         if self.gemm:
             self._products.block(S, marks, i0, rows, j0, columns, width)
