@@ -16,13 +16,24 @@ def _complete(X, Z, weights, A, C, unequal, out):
     for i in range(X.shape[0]):
         row = out[i]
         row[:] = 0.0
-        for k in range(X.shape[1]):
+        for k in range(0, X.shape[1] - 1, 2):  # two columns in one pass over the row
             x, w, z = X[i, k], weights[k], Z[k]
+            y, v, u = X[i, k + 1], weights[k + 1], Z[k + 1]
+            for j in range(z.shape[0]):
+                apart, other = abs(x - z[j]), abs(y - u[j])
+                row[j] += (apart if apart < w else w) + (other if other < v else v)
+        if X.shape[1] % 2:
+            x, w, z = X[i, -1], weights[-1], Z[-1]
             for j in range(z.shape[0]):
                 apart = abs(x - z[j])
                 row[j] += apart if apart < w else w
-        for k in range(A.shape[1]):
+        for k in range(0, A.shape[1] - 1, 2):
             a, w, c = A[i, k], unequal[k], C[k]
+            b, v, e = A[i, k + 1], unequal[k + 1], C[k + 1]
+            for j in range(c.shape[0]):
+                row[j] += (0.0 if a == c[j] else w) + (0.0 if b == e[j] else v)
+        if A.shape[1] % 2:
+            a, w, c = A[i, -1], unequal[-1], C[-1]
             for j in range(c.shape[0]):
                 row[j] += 0.0 if a == c[j] else w
         for j in range(row.shape[0]):
