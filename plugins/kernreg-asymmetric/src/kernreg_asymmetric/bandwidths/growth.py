@@ -18,7 +18,7 @@ from kernreg_asymmetric.bandwidths.adaptation import Expansion, LeaveOneOutError
 WIDTHS = np.geomspace(0.125, 8.0, 7)  # of the common width that descent starts at, in units of √d
 _LEAST = -18.0  # of log λ: below it large coefficients cancel on the samples, and not between them
 _FAR = 30.0  # of |η| and log λ: beyond it nothing changes any more
-RIDGES = np.geomspace(1e-10, 10.0, 23)  # relative to the mean diagonal of K̃ᵀVK̃
+RIDGES = np.geomspace(1e-10, 1e4, 29)  # relative to the mean diagonal of K̃ᵀVK̃
 
 
 @dataclass(frozen=True)
