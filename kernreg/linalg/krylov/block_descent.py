@@ -97,7 +97,7 @@ class BlocksReport(IterativeReport):
     """
 
     block: int = 0
-    residual_is: str = "measured"
+    residual_is: str = ""
 
 
 @configured_blas()
