@@ -7,10 +7,10 @@ see `block_solves`. With ν = m/|B|, 0 < μ ≤ 1/ν, β = 1 - √(μ/ν), θ = 
 
     w = z,  w_B -= δ;     v = β v + (1 - β) z,  v_B -= θ δ;     z = α v + (1 - α) w
 
-A pass is as many steps as there are blocks, and evaluates as many kernel values as one product with K; its blocks are a
-random partition of the samples. How much momentum is right depends on the spectrum, which nobody knows: μ starts at
-1/ν, which is none. It falls to a quarter where the residual falls at less than half of the rate √(μν) a pass that μ
-promises, and rises again, with the momentum forgotten, where the residual grows.
+A pass is as many steps as there are blocks, and evaluates every value of K once, twice what a product with a symmetric
+K does; its blocks are a random partition of the samples. How much momentum is right depends on the spectrum, which
+nobody knows: μ starts at 1/ν, which is none. It falls to a quarter where the residual falls at less than half of the
+rate √(μν) a pass that μ promises, and rises again, with the momentum forgotten, where the residual grows.
 
 All right-hand sides take part in each step, and a column of ones beside them: b is what makes Σ a zero.
 
@@ -97,7 +97,7 @@ class BlocksReport(IterativeReport):
     """
 
     block: int = 0
-    residual_is: str = "measured"
+    residual_is: str = ""
 
 
 @configured_blas()
