@@ -18,7 +18,9 @@ data whose squares leave the range of float32
 logarithms of weights
     A row is normalised by differences of logarithms, whose relative errors do not count: statistics are float64.
 
-All of it depends on Z as a whole and on the pair, never on the other rows of X: row blocks have the bits of the matrix.
+All of it depends on Z as a whole and on the pair, never on the other rows of X: row blocks and the matrix agree on it.
+Their bits are equal where BLAS adds up a pair in the same order wherever it stands in a block. In float64 it does; the
+float32 product of OpenBLAS for AVX2 does not, and there row blocks of other sizes differ in last bits.
 """
 
 from __future__ import annotations
