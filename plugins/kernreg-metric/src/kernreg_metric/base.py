@@ -97,7 +97,8 @@ def check_count(name: str, value: Any, low: int = 1) -> int:
     truth_value = isinstance(value, bool | np.bool_)
     if isinstance(value, Integral) and not truth_value and low <= int(value) <= _LARGEST_COUNT:
         return int(value)
-    shown = f"{name}={value!r}" if not isinstance(value, Integral) or abs(value) < 10**20 else f"so large a {name}"
+    countable = not isinstance(value, Integral) or abs(int(value)) < 10**20
+    shown = f"{name}={value!r}" if countable else f"so large a {name}"
     raise ParameterError(f"{shown} is not accepted; give an integer of at least {low} and below 2³¹")
 
 
