@@ -5,7 +5,7 @@
     python -m asv_benchmarks.cells_bars mnist              60 000/10 000, pixels scaled only
     python -m asv_benchmarks.cells_bars growth             50 000 to 400 000 rows of covtype: the exponent of the time
 
-``--rows`` takes fewer training rows, ``--set name=value`` another setting of the machine, ``--seed`` another split.
+``--rows`` takes fewer training rows, ``--set name=value`` another setting of the machine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from kernreg import datasets
+from asv_benchmarks.contestants import PROBLEMS, Problem
 from kernreg.solvers import CellsClassifier
 
 #: The settings measured, by data set.
@@ -35,27 +35,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def covtype(rows: int | None, seed: int) -> tuple[np.ndarray, ...]:
-    """Return training and test samples of a random 80/20 split, standardised by the training samples."""
-    data = datasets.load("covtype")
-    X, y = np.asarray(data.X), np.asarray(data.y)
-    order = np.random.default_rng(seed).permutation(len(X))
-    cut = int(0.8 * len(X))
-    train, test = order[:cut][:rows], order[cut:]
-    T = X[train].astype(np.float64)
-    mean, deviation = T.mean(axis=0), T.std(axis=0)
-    deviation[deviation == 0.0] = 1.0
-    return (T - mean) / deviation, y[train], (X[test] - mean) / deviation, y[test]
-
-
-def mnist(rows: int | None, seed: int) -> tuple[np.ndarray, ...]:
-    """Return the official split, pixels divided by 255."""
-    data = datasets.load("mnist")
-    X, y = np.asarray(data.X, dtype=np.float64) / 255.0, np.asarray(data.y)
-    train = np.random.default_rng(seed).permutation(60_000)[:rows]
-    return X[train], y[train], X[60_000:], y[60_000:]
-
-
 def peers() -> dict[str, Any]:
     """Return what local machines are compared with."""
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -64,30 +43,29 @@ def peers() -> dict[str, Any]:
     return {"RandomForest(200)": RandomForestClassifier(200, n_jobs=2, random_state=0), "HistGradientBoosting": boosted}
 
 
-def measure(name: str, model: Any, data: tuple[np.ndarray, ...]) -> tuple[float, float]:
+def measure(name: str, model: Any, problem: Problem) -> tuple[float, float]:
     """Fit and score a model, print a line, and return accuracy and seconds of fit and predictions."""
-    X, y, new, labels = data
     wall, cpu = time.perf_counter(), time.process_time()
-    model.fit(X, y)
+    model.fit(problem.X, problem.y)
     fitted = time.perf_counter()
-    accuracy = float(np.mean(model.predict(new) == labels))
+    accuracy = 1.0 - problem.error(model.predict(problem.X_test))
     done, cpu = time.perf_counter(), time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(
-        f"{name:24s}{len(X):8d} rows, accuracy {accuracy:.4f} fit {fitted - wall:7.1f} s  predict {done - fitted:.1f} s"
-        f"  CPU {cpu:7.1f} s  peak {peak:.2f} GB",
+        f"{name:24s}{len(problem.X):8d} rows, accuracy {accuracy:.4f} fit {fitted - wall:7.1f} s"
+        f"  predict {done - fitted:.1f} s  CPU {cpu:7.1f} s  peak {peak:.2f} GB",
         flush=True,
     )
     return accuracy, done - wall
 
 
-def growth(settings: dict[str, Any], seed: int) -> None:
+def growth(settings: dict[str, Any]) -> None:
     """Print the seconds of CPU of fits to more and more rows, and the exponent."""
     sizes, seconds = (50_000, 100_000, 200_000, 400_000), []
-    X, y, _, _ = covtype(max(sizes), seed)
+    problem = PROBLEMS["covtype"]()
     for size in sizes:
-        start = time.process_time()
-        CellsClassifier(**settings).fit(X[:size], y[:size])
+        part, start = problem.first(size), time.process_time()
+        CellsClassifier(**settings).fit(part.X, part.y)
         seconds.append(time.process_time() - start)
         print(f"{size:8d} rows  CPU {seconds[-1]:7.1f} s", flush=True)
     exponent = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
@@ -99,7 +77,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["covtype", "mnist", "growth"])
     parser.add_argument("--rows", type=int)
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--set", action="append", default=[], metavar="name=value")
     options = parser.parse_args()
@@ -109,9 +86,9 @@ def main() -> None:
         settings[name] = ast.literal_eval(value)
     print(settings, flush=True)
     if options.what == "growth":
-        growth(settings, options.seed)
+        growth(settings)
         return
-    data = (covtype if options.what == "covtype" else mnist)(options.rows, options.seed)
+    data = PROBLEMS[options.what]().first(options.rows)
     model = CellsClassifier(**settings)
     measure("cells", model, data)
     print(f"{model.solver_report_}\nleave-one-out accuracy {model.loo_score_:.4f}", flush=True)

@@ -280,11 +280,15 @@ def contestants(problem: str) -> list[Contestant]:
     if problem == "covtype":
         return [
             _kernreg("kernreg lowrank", "ls-svm(strategy='lowrank', n_landmarks={})", 500, 2000),
+            _kernreg(
+                "kernreg cells", "cells(kernel='laplacian', cell_size={}, widths=[0.0625, 0.125, 0.25])", 500, 3000
+            ),
             *peers(False, forests=(20, 200), boosted=((100, 31), (500, 255))),
         ]
     if problem == "mnist":
         return [
-            _kernreg("kernreg lowrank", "ls-svm(strategy='lowrank', n_landmarks={})", 500, 2000, 5000),
+            _kernreg("kernreg lowrank", "ls-svm(strategy='lowrank', n_landmarks={})", 500, 2000),
+            _kernreg("kernreg sketched", "ls-svm(strategy='sketched', gamma=10.0, n_landmarks={})", 5000, 15000),
             *peers(False, forests=(20, 200), boosted=((100, 31),)),
         ]
     return [
