@@ -49,13 +49,14 @@ class ProcessEngine(Engine):
     def __init__(self, workers=2):
         self.workers = workers
         self.placed = self.calls = self.tasks = 0
+        self.rows = 0  # of samples that were placed
         self.shipped = 0  # bytes of tasks, samples apart
         self._pool = None
 
     def place(self, samples, check=None):
         if isinstance(samples, Handle):
             return own_handle(samples, ShippedSamples, "process")
-        self.placed += 1
+        self.placed, self.rows = self.placed + 1, self.rows + samples.shape[0]
         chunks = aligned_chunks(samples.shape[0], 2 * self.workers)
         return ShippedSamples(self, HeldSamples(samples, check, chunks))
 

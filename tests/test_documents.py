@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,8 @@ def test_the_python_of_a_document_runs(document):
                 # Blank lines first, so that a traceback names the line of the document.
                 exec(compile("\n" * line + code, str(document), "exec"), namespace)
     assert runner.failures == 0
+    if "matplotlib.pyplot" in sys.modules:  # what a page draws is not for later pages
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 def test_the_session_of_the_command_line_runs(tmp_path, monkeypatch):

@@ -115,9 +115,9 @@ def test_samples_of_a_fit_travel_once(engine):
     # The samples, and those of the landmarks: for W, for moments and for leave-one-out; some to look at symmetry.
     assert engine.placed - before <= 4
     with kr.config_context(engine=engine):
-        before, shipped = engine.placed, engine.shipped
+        before, shipped = engine.rows, engine.shipped
         kr.make_solver("ls-svm(kernel='rbf(sigma=3.0)', gamma=2.0, strategy='iterative', max_iter=50)").fit(X, y)
-    assert engine.placed - before <= 4
+    assert engine.rows - before < 2 * len(X)  # the samples, and pivots of the preconditioner as they are drawn
     tasks = 8 * X.size  # bytes of the samples
     assert engine.shipped > shipped
     assert engine.shipped - shipped < 60 * tasks  # right-hand sides only: one vector for a task

@@ -103,7 +103,8 @@ def test_blas_threads_are_restored_after_a_result_and_after_an_error():
 FITS = {
     "potrf": lambda: LSSVC(kernel="rbf(sigma=8.0)").fit(X[:100], X[:100, 0] > 0),
     "getrf": lambda: LSSVC(kernel="tl1(rho=400.0)", gamma=1.0).fit(X[:100], X[:100, 0] > 0),
-    "eigh": lambda: LSSVC(kernel="rbf(sigma=8.0)", gamma=[0.1, 1.0]).fit(X[:100], X[:100, 0] > 0),
+    "inverse": lambda: LSSVC(kernel="rbf(sigma=8.0)", gamma=[0.1, 1.0]).fit(X[:100], X[:100, 0] > 0),
+    "eigh": lambda: LSSVC(kernel="rbf(sigma=8.0)", gamma=np.logspace(-2, 1, 9)).fit(X[:100], X[:100, 0] > 0),
     "lowrank": lambda: LSSVC(kernel="rbf(sigma=8.0)", strategy="lowrank").fit(X[:100], X[:100, 0] > 0),
     "svd": lambda: AsKLSClassifier(kernel="sne(sigma=8.0)", gamma=[0.1, 0.3]).fit(X[:100], X[:100, 0] > 0),
     "ksvd": lambda: KernelSVD(kernel="sne(sigma=8.0)", svd_solver="dense").fit(X[:100]),

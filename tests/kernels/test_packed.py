@@ -9,7 +9,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 import kernreg as kr
-from kernreg import kernel
+from kernreg import kernel, registry
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import PackedSamples, Ragged, compose, positive, spectrum, symmetrize, width
 from kernreg.kernels.domains import value_key
@@ -67,8 +67,10 @@ def naive(X, Z, sigma, skew=1.0):
 
 @pytest.fixture(autouse=True)
 def _registered():
-    kr.register("kernel", "moments-of-tests", moments, replace=True)
-    kr.register("kernel", "total-of-tests", total, replace=True)
+    with registry.isolated():
+        kr.register("kernel", "moments-of-tests", moments)
+        kr.register("kernel", "total-of-tests", total)
+        yield
 
 
 @pytest.fixture

@@ -78,7 +78,8 @@ def bare(tmp_path_factory):
 def installed(tmp_path_factory):
     """An environment into which plugins were installed with pip."""
     environment = Environment(tmp_path_factory.mktemp("installed"))
-    environment.install(*(PLUGINS / name for name in ("kernreg-histogram", "kernreg-graph", "kernreg-papers")))
+    names = ("kernreg-histogram", "kernreg-graph", "kernreg-krein", "kernreg-papers")
+    environment.install(*(PLUGINS / name for name in names))
     return environment
 
 

@@ -7,6 +7,7 @@ from functools import cache
 from importlib.machinery import PathFinder
 from inspect import cleandoc
 from pathlib import Path
+from typing import Any
 
 from kernreg.registry import Entry, get_registry
 
@@ -38,12 +39,16 @@ def docstrings(module: str) -> dict[str, str]:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found[node.name] = ast.get_docstring(node) or ""
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(_target(node), ast.Name):
             # A family of kernels is made of a class of this module: add = combination("add", Sum, …).
             given = node.value.args if isinstance(node.value, ast.Call) else []
             texts = [found[each.id] for each in given if isinstance(each, ast.Name) and each.id in found]
-            found.setdefault(node.targets[0].id, texts[0] if texts else "")
+            found.setdefault(_target(node).id, texts[0] if texts else "")
     return found
+
+
+def _target(node: ast.Assign | ast.AnnAssign) -> Any:
+    return node.targets[0] if isinstance(node, ast.Assign) else node.target
 
 
 def source_of(module: str) -> Path | None:

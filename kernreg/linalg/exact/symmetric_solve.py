@@ -79,6 +79,7 @@ def solve_symmetric(kernel: CentredKernel, T: np.ndarray, gamma: float) -> tuple
     return _solve_indefinite(kernel, T, gamma)
 
 
+@configured_blas()
 def left_out_by_inverse(kernel: CentredKernel, T: np.ndarray, gamma: float) -> np.ndarray | None:
     """Return y_i - f⁽⁻ⁱ⁾(x_i) for every sample and class, by the inverse of K̃ + I/γ, without an eigendecomposition.
 

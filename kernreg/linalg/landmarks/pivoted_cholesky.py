@@ -34,6 +34,7 @@ from scipy import linalg
 
 from kernreg.common.progress import progress
 from kernreg.engine import ByRow
+from kernreg.engine.dispatch import configured_engine
 from kernreg.engine.threads import configured_blas
 from kernreg.errors import DataError
 from kernreg.kernels.base import Kernel
@@ -102,7 +103,11 @@ class KernelMatrix:
 
     def new_columns(self, chosen: np.ndarray, G: np.ndarray, L: np.ndarray) -> np.ndarray:
         """Return (K[:, chosen] - G G[chosen]ᵀ) L⁻ᵀ in one pass over the samples."""
-        return self._kernel.map_rows(self._X, self._X[chosen], _new_columns, args=(ByRow(G), G[chosen], L))
+        if configured_engine() is None:
+            return self._kernel.map_rows(self._X, self._X[chosen], _new_columns, args=(ByRow(G), G[chosen], L))
+        # Elsewhere kernel values travel, and the factor so far stays here.
+        columns = self._kernel.map_rows(self._X, self._X[chosen], _as_they_are)
+        return _new_columns(slice(None), columns, G, G[chosen], L)
 
 
 class RowProducts:
@@ -122,6 +127,10 @@ class RowProducts:
     def new_columns(self, chosen: np.ndarray, G: np.ndarray, L: np.ndarray) -> np.ndarray:
         """Return (M M[chosen]ᵀ - G G[chosen]ᵀ) L⁻ᵀ."""
         return _new_columns(slice(None), self._M @ self._M[chosen].T, G, G[chosen], L)
+
+
+def _as_they_are(rows: slice, block: np.ndarray) -> np.ndarray:
+    return block
 
 
 def _new_columns(rows: slice, block: np.ndarray, G: np.ndarray, own: np.ndarray, L: np.ndarray) -> np.ndarray:

@@ -44,6 +44,7 @@ class SaysOfItself:
 
         Examples
         --------
+        >>> import numpy as np
         >>> from kernreg.solvers import LSSVR
         >>> X = np.random.default_rng(0).standard_normal((50, 3))
         >>> model = LSSVR(kernel="rbf(sigma=3.0)", gamma=100.0).fit(X, 2.0 * X[:, 1])
@@ -64,6 +65,7 @@ class SaysOfItself:
 
         Examples
         --------
+        >>> import numpy as np
         >>> from kernreg.solvers import LSSVR
         >>> X = np.random.default_rng(0).standard_normal((50, 3))
         >>> LSSVR(kernel="matern(sigma=3.0)").fit(X, X[:, 1]).permutation_importance().mean.argmax().item()
@@ -91,6 +93,7 @@ class SaysOfItself:
 
         Examples
         --------
+        >>> import numpy as np
         >>> from kernreg.solvers import LSSVR
         >>> x = np.linspace(0, 6, 40)[:, None]
         >>> y = np.sin(x[:, 0])

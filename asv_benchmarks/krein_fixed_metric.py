@@ -1,8 +1,8 @@
 """How far leave-one-out values with the metric held fixed are from refits, for krein-ridge on indefinite kernels.
 
-    python plugins/kernreg-krein/measurements/fixed_metric.py [samples]
+    python -m asv_benchmarks.krein_fixed_metric [samples]
 
-For each problem of `ridge_accuracy.py`: the mean squared error and the accuracy of fixed-metric values and of as many
+For each problem of `krein_ridge`: the mean squared error and the accuracy of fixed-metric values and of as many
 refits as there are samples, and the root mean square of their difference, at the γ that folds choose and at a hundred
 times it.
 """
@@ -13,9 +13,9 @@ import sys
 
 import numpy as np
 from kernreg_krein import KreinRidgeClassifier
-from ridge_accuracy import KERNELS, SETS
 from sklearn.preprocessing import MinMaxScaler
 
+from asv_benchmarks.krein_ridge import KERNELS, SETS
 from kernreg.datasets import load
 
 

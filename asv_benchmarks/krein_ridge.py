@@ -1,6 +1,6 @@
 """Test accuracy of krein-ridge beside ls-svm(gamma="loo") on ten problems with indefinite kernels.
 
-    python plugins/kernreg-krein/measurements/ridge_accuracy.py [splits]
+    python -m asv_benchmarks.krein_ridge [splits]
 
 Five data sets of KERNREG_DATA, scaled to [0, 1] by the training half, with the kernels tl1(rho=0.3 d) and
 tanh(c=2/d, t=-0.5), d features; random halves train and test. Prints a line for each problem and the means.
