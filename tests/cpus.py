@@ -16,7 +16,9 @@ import llvmlite.binding
 
 NUMERICAL = [
     *(f"tests/{name}" for name in ("engine", "jit", "kernels", "linalg", "solvers", "ensemblers", "chain")),
-    "plugins",
+    *(f"plugins/kernreg-{name}" for name in ("asymmetric", "graph", "histogram", "krein", "metric", "structured")),
+    # Whether parameters are kept and files of compiled code are sound does not hang on last bits.
+    *(f"--ignore-glob=*/test_{name}.py" for name in ("cache*", "*estimators", "*estimator_checks")),
 ]
 
 # The kernels of OpenBLAS, the CPU that Numba compiles for, and its features: without these Numba takes all of this CPU.
