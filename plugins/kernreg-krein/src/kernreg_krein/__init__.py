@@ -6,6 +6,7 @@
     dc.py              iksvm-dc: the primal as a difference of convex functions, step by step in
     dc_program.py        Newton's method on each convex problem; whether there is a minimum at all
     ridge.py           krein-ridge, krein-ridge-regressor: regularised in |Λ|, γ chosen in
+    ridge_machine.py     the fit of both, by
     ridge_path.py        leave-one-out with the metric held fixed, folds
     spaces.py          K = U Λ Uᵀ on all samples or on landmarks, and the way back to the indefinite kernel
     machine.py, settings.py, report.py   what the machines share
