@@ -191,7 +191,7 @@ def _same(X: Any, R: Any) -> bool:
     return (X != R).nnz == 0 if hasattr(X, "toarray") else np.array_equal(X, R)
 
 
-local_rbf = KernelFamily(
+local_rbf: KernelFamily = KernelFamily(
     "local-rbf",
     LocalRBF,
     (
