@@ -22,7 +22,7 @@ from kernreg.solvers.dual.solution import Candidate, DualSolution
 from kernreg.solvers.dual.strategy import Settings
 from kernreg.solvers.dual.training import TrainingSet
 
-_SOME = 5000  # samples whose leave-one-out values calibrate probabilities
+_SOME = 2000  # samples whose leave-one-out values calibrate probabilities
 
 
 class IterativeSystem:
@@ -117,7 +117,7 @@ class LandmarkSystem:
         return self._named(self._problem.at(gamma))[1]
 
     def some_left_out(self, gamma: float) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """Return leave-one-out values of at most 5000 samples by view, and which samples these are."""
+        """Return leave-one-out values of at most 2000 samples by view, and which samples these are."""
         m = len(self._Y)
         some = np.arange(m) if m <= _SOME else np.linspace(0, m - 1, _SOME).astype(np.intp)
         views = self._problem.at(gamma, loo=True, some=some)[0]
