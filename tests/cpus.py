@@ -17,8 +17,11 @@ import llvmlite.binding
 NUMERICAL = [
     *(f"tests/{name}" for name in ("engine", "jit", "kernels", "linalg", "solvers", "ensemblers", "chain")),
     *(f"plugins/kernreg-{name}" for name in ("asymmetric", "graph", "histogram", "krein", "metric", "structured")),
-    # Whether parameters are kept and files of compiled code are sound does not hang on last bits.
-    *(f"--ignore-glob=*/test_{name}.py" for name in ("cache*", "*estimators", "*estimator_checks")),
+    # What an estimator keeps and refuses, and whether files of compiled code are sound, does not hang on last bits.
+    *(
+        f"--ignore-glob=*/test_{name}.py"
+        for name in ("cache*", "*estimators", "*estimator_checks", "*laws", "atomicity", "ownership")
+    ),
 ]
 
 # The kernels of OpenBLAS, the CPU that Numba compiles for, and its features: without these Numba takes all of this CPU.
