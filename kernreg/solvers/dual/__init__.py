@@ -9,6 +9,7 @@ exact.py          systems with the kernel matrix in memory; leave-one-out values
 matrix_free.py    systems without it: Krylov iterations, landmarks
 block_descent.py  a system without it: coordinate descent on blocks
 sketched.py       systems on many landmarks: iterations with a sketched preconditioner
+on_landmarks.py   what both ways to solve on landmarks share
 landmark_costs.py how many landmarks, and which way to solve on them costs less
 gamma.py          γ: what may be given, and the best of several by exact leave-one-out
 solution.py       what a system answers

@@ -17,6 +17,7 @@ from kernreg.linalg.landmarks.lowrank_systems import BlockLowRank, LowRankProble
 from kernreg.solvers.advice import advise
 from kernreg.solvers.dual.block_descent import BlockDescentSystem
 from kernreg.solvers.dual.landmark_costs import landmark_count, landmark_passes
+from kernreg.solvers.dual.on_landmarks import problem_on_landmarks, solution_of
 from kernreg.solvers.dual.sketched import SketchedSystem
 from kernreg.solvers.dual.solution import Candidate, DualSolution
 from kernreg.solvers.dual.strategy import Settings
@@ -86,21 +87,10 @@ class LandmarkSystem:
                 ApproximationWarning,
                 stacklevel=5,
             )
-        options: dict[str, Any] = {
-            "weights": data.weights,
-            "n_landmarks": count,
-            "landmarks": settings.landmarks,
-            "random_state": settings.random_state,
-        }
         self._Y, self.dtype = Y, data.kernel_dtype()
         self._problem: LowRankProblem
-        if symmetric:
-            self._names: tuple[str, ...] = ("decision",)
-            self._problem = SymmetricLowRank(data.kernel, data.X, Y, **options)
-        else:
-            source, target = data.X if isinstance(data.X, tuple) else (data.X, None)
-            self._names = ("source", "target")
-            self._problem = BlockLowRank(data.kernel, source, Y, Z=target, **options)
+        make = SymmetricLowRank if symmetric else BlockLowRank
+        self._names, self._problem = problem_on_landmarks(make, symmetric, data, Y, count, settings)
 
     @property
     def landmarks(self) -> np.ndarray:
@@ -136,12 +126,8 @@ class LandmarkSystem:
 
     def _named(self, solved: Solved) -> tuple[dict[str, np.ndarray], DualSolution]:
         """Return leave-one-out values by view, where there are any, and the solution."""
-        views, report = dict(zip(self._names, solved[0], strict=True)), solved[1]
-        solution = DualSolution(
-            {name: view.coefficients for name, view in views.items()},
-            {name: view.intercept for name, view in views.items()},
-            report,
-        )
+        views = dict(zip(self._names, solved[0], strict=True))
+        solution = solution_of(self._names, *solved)
         left_out = {name: self._Y - v.loo_residuals for name, v in views.items() if v.loo_residuals is not None}
         return left_out, solution
 

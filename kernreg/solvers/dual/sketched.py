@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kernreg.common.progress import residual_progress
@@ -18,6 +16,7 @@ from kernreg.linalg.krylov.sketched_systems import (
 )
 from kernreg.solvers.advice import advise
 from kernreg.solvers.dual.landmark_costs import landmark_count
+from kernreg.solvers.dual.on_landmarks import problem_on_landmarks, solution_of
 from kernreg.solvers.dual.solution import DualSolution
 from kernreg.solvers.dual.strategy import Settings
 from kernreg.solvers.dual.training import TrainingSet
@@ -50,21 +49,10 @@ class SketchedSystem:
                 ApproximationWarning,
                 stacklevel=5,
             )
-        options: dict[str, Any] = {
-            "weights": data.weights,
-            "n_landmarks": count,
-            "landmarks": settings.landmarks,
-            "random_state": settings.random_state,
-        }
         self._Y, self._settings, self.dtype = Y, settings, data.kernel_dtype()
         self._problem: SketchedProblem
-        if symmetric:
-            self._names: tuple[str, ...] = ("decision",)
-            self._problem = SymmetricSketched(data.kernel, data.X, Y, **options)
-        else:
-            source, target = data.X if isinstance(data.X, tuple) else (data.X, None)
-            self._names = ("source", "target")
-            self._problem = BlockSketched(data.kernel, source, Y, Z=target, **options)
+        make = SymmetricSketched if symmetric else BlockSketched
+        self._names, self._problem = problem_on_landmarks(make, symmetric, data, Y, count, settings)
 
     @property
     def landmarks(self) -> np.ndarray:
@@ -76,12 +64,7 @@ class SketchedSystem:
         settings = self._settings
         with residual_progress("iterations") as watch:
             self._views, report = self._problem.at(gamma, SketchSettings(settings.tol, settings.max_iter, watch))
-        views = dict(zip(self._names, self._views, strict=True))
-        return DualSolution(
-            {name: view.coefficients for name, view in views.items()},
-            {name: view.intercept for name, view in views.items()},
-            report,
-        )
+        return solution_of(self._names, self._views, report)
 
     def some_left_out(self, gamma: float) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Return decision values of some samples by view, by machines fitted to the others, and which these are.
