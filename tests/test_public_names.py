@@ -80,6 +80,7 @@ SOLVERS = {
     "check_gamma",
     "check_samples",
     "check_table",
+    "check_weights",
     "check_training_set",
     "given_graph",
     "linear_svd",

@@ -52,7 +52,7 @@ from kernreg.solvers.kernel_learning.scg_ldk import SCGLDK
 from kernreg.solvers.kernel_learning.scg_osk import SCGOSK
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 from kernreg.solvers.parameters import KernelParameters, check_choice
-from kernreg.solvers.samples import check_samples, check_table
+from kernreg.solvers.samples import check_samples, check_table, check_weights
 from kernreg.solvers.streamed import row_by_row
 from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some
 from kernreg.solvers.tuning import TuneResult, tune
@@ -89,6 +89,7 @@ __all__ = [
     "check_samples",
     "check_table",
     "check_training_set",
+    "check_weights",
     "given_graph",
     "linear_svd",
     "neighbour_graph",

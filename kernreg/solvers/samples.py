@@ -150,7 +150,11 @@ def take(X: Any, rows: np.ndarray) -> Any:
 
 
 def check_weights(sample_weight: Any, m: int) -> np.ndarray:
-    """Return m non-negative finite weights, not all zero; a number stands for m equal ones."""
+    """Return m non-negative finite weights, not all zero; a number stands for m equal ones.
+
+    >>> check_weights([1, 0, 2], 3).tolist()
+    [1.0, 0.0, 2.0]
+    """
     try:
         weights = np.array(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -58,23 +58,3 @@ def dense_table(estimator: Any, X: Any, *, reset: bool = True) -> np.ndarray:
             "differ from feature to feature. Use X.toarray(), or reduce the features first"
         )
     return check_table(estimator, X, reset=reset)
-
-
-def check_weights(sample_weight: Any, n: int) -> np.ndarray:
-    """Return n finite weights that are not negative, not all zero; a number stands for n equal ones.
-
-    >>> check_weights([1, 0, 2], 3).tolist()
-    [1.0, 0.0, 2.0]
-    """
-    try:
-        weights = np.array(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"sample_weight does not hold numbers: {error}") from None
-    weights = np.full(n, float(weights)) if weights.ndim == 0 else weights
-    if weights.shape != (n,):
-        raise DataError(f"sample_weight has shape {weights.shape}; give one weight for each of the {n} samples")
-    if not np.all(np.isfinite(weights)) or np.any(weights < 0.0):
-        raise DataError("sample_weight has negative or infinite entries or NaN; weights are finite and not negative")
-    if not np.any(weights > 0.0):
-        raise DataError("sample_weight is zero for every sample; at least one must be positive")
-    return weights

@@ -26,11 +26,11 @@ from threadpoolctl import threadpool_limits
 
 from kernreg import get_config
 from kernreg.errors import DataError, ParameterError
-from kernreg.solvers import AtomicFit, Display
+from kernreg.solvers import AtomicFit, Display, check_weights
 from kernreg_asymmetric.bandwidths.adaptation import Expansion, Sample
 from kernreg_asymmetric.bandwidths.growth import Plan, grow, loss_of, stage_sizes
 from kernreg_asymmetric.bandwidths.per_centre import lab_rbf
-from kernreg_asymmetric.targets import check_weights, class_codes, dense_table, one_vs_rest, real_targets
+from kernreg_asymmetric.targets import class_codes, dense_table, one_vs_rest, real_targets
 
 
 @dataclass(frozen=True)

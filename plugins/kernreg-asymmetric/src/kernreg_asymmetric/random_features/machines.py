@@ -19,11 +19,11 @@ from threadpoolctl import threadpool_limits
 
 from kernreg import get_config, make_ensembler
 from kernreg.errors import DataError, ParameterError
-from kernreg.solvers import Display, KernelParameters, check_table
+from kernreg.solvers import Display, KernelParameters, check_table, check_weights
 from kernreg_asymmetric.random_features.dual_spectrum import DualSpectrum, moments, row_blocks
 from kernreg_asymmetric.random_features.feature_kernel import kernel_of_features
 from kernreg_asymmetric.random_features.transformer import fitted_features
-from kernreg_asymmetric.targets import check_weights, class_codes, one_vs_rest, real_targets
+from kernreg_asymmetric.targets import class_codes, one_vs_rest, real_targets
 
 _SOME = 5000  # samples whose leave-one-out residuals choose γ
 _GAMMAS = 49
