@@ -1,8 +1,9 @@
 """Which samples are centres, with which bandwidths: a start, steps of descent, more centres at the worst residuals.
 
 Bandwidths and ridge follow the gradient of the leave-one-out error. With as many bandwidths as there are, that error
-can be learned by heart as well: some samples are held out from everything, and their error says when to stop and how
-many centres are enough.
+can be learned by heart as well: some samples are held out from everything, and their error says when to stop, how
+many centres are enough, and whether centres chosen anew, each with a width of its own (selection.py), are better. A
+constant is what all of it has to beat.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import numpy as np
 from scipy import linalg, optimize
 
 from kernreg_asymmetric.bandwidths.adaptation import Expansion, LeaveOneOutError, Sample, kernel_values, overlaps
+from kernreg_asymmetric.bandwidths.selection import Dictionary, ridge_path, select
 
 WIDTHS = np.geomspace(0.125, 8.0, 7)  # of the common width that descent starts at, in units of √d
 _LEAST = -18.0  # of log λ: below it large coefficients cancel on the samples, and not between them
 _FAR = 30.0  # of |η| and log λ: beyond it nothing changes any more
 RIDGES = np.geomspace(1e-10, 1e4, 29)  # relative to the mean diagonal of K̃ᵀVK̃
+_PENALTIES = (1.0, 10.0, 100.0)  # μ of a selection, in units of the ridge
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,10 @@ class Plan:
 
 @dataclass
 class State:
-    """Centres with bandwidths, the ridge and the bandwidths of its penalty; errors held out, and their mean."""
+    """Centres with bandwidths, the ridge and the bandwidths of its penalty; errors held out, and their mean.
+
+    ``dictionary`` is that of the selection which the centres came from, if they did.
+    """
 
     supports: np.ndarray
     log_squares: np.ndarray
@@ -49,21 +55,56 @@ class State:
     squares: np.ndarray = field(default_factory=lambda: np.zeros(0))
     error: float = np.inf
     path: list[tuple[int, float, float]] = field(default_factory=list)  # centres, leave-one-out error, error held out
+    dictionary: Dictionary | None = None
 
 
 def grow(train: Sample, held_out: Sample, plan: Plan) -> State:
     """Return the best state, by the error held out, of all that were passed through."""
-    state = common_width(train, held_out, spread_over_targets(train.Y, plan.sizes[0]))
-    state = best = better(state, descend(train, held_out, state, plan, shared=True), held_out)
+    start = common_width(train, held_out, spread_over_targets(train.Y, plan.sizes[0]))
+    state = better(start, descend(train, held_out, start, plan, shared=True), held_out)
+    best = better(constant(train, held_out), state, held_out)
     for size in plan.sizes[1:]:  # centres first: few bandwidths cannot be learned by heart
         more = with_worst(train, held_out, state, size)
         state = better(more, descend(train, held_out, more, plan, shared=True), held_out)
         best = better(best, state, held_out)
-    for start in {id(state): state, id(best): best}.values():
-        found = descend(train, held_out, start, plan, shared=False)
-        best, path = better(best, found, held_out), found.path
-    best.path = path
+    for base in {state.log_squares[0].tobytes(): state, start.log_squares[0].tobytes(): start}.values():
+        best = better(best, selected(train, held_out, base, plan.sizes[-1]), held_out)
+    found = descend(train, held_out, best if len(best.supports) > 1 else state, plan, shared=False)
+    best = better(best, found, held_out)
+    best.path = found.path
     return best
+
+
+def constant(train: Sample, held_out: Sample) -> State:
+    """Return the state whose function is the mean: one centre, and a ridge that leaves nothing of it."""
+    log_squares = np.zeros((1, train.X.shape[1]))
+    return _judged(train, held_out, State(np.zeros(1, dtype=np.intp), log_squares, _FAR, log_squares))
+
+
+def selected(train: Sample, held_out: Sample, base: State, size: int) -> State:
+    """Return centres chosen anew, with a width each, by bandwidths of features; μ and ridge by the error held out."""
+    log_ridges = np.arange(_LEAST, 3.0)
+    best: tuple[float, State] | None = None
+    for factor in _PENALTIES:
+        dictionary = Dictionary(base.log_squares[0], factor * float(np.exp(base.log_ridge)))
+        supports, log_squares = select(train, dictionary, size)
+        if not len(supports):
+            continue
+        errors = ridge_path(train, held_out, supports, log_squares, log_ridges) @ held_out.share
+        least = int(np.argmin(errors))
+        if best is None or errors[least] < best[0]:
+            ridge = float(log_ridges[least])
+            state = State(supports, log_squares, ridge, log_squares, path=base.path, dictionary=dictionary)
+            best = float(errors[least]), state
+    return base if best is None else _judged(train, held_out, best[1])
+
+
+def on_all(data: Sample, learned: np.ndarray, state: State) -> State:
+    """Return the state with samples numbered as in all data; centres that were selected are selected again, from all."""
+    if state.dictionary is None:
+        return replace(state, supports=learned[state.supports])
+    supports, log_squares = select(data, state.dictionary, len(state.supports))
+    return replace(state, supports=supports, log_squares=log_squares, anchor=log_squares)
 
 
 def better(old: State, new: State, held_out: Sample) -> State:

@@ -28,7 +28,7 @@ from kernreg import get_config
 from kernreg.errors import DataError, ParameterError
 from kernreg.solvers import AtomicFit, Display, check_weights
 from kernreg_asymmetric.bandwidths.adaptation import Expansion, Sample
-from kernreg_asymmetric.bandwidths.growth import Plan, grow, loss_of, stage_sizes
+from kernreg_asymmetric.bandwidths.growth import Plan, grow, loss_of, on_all, stage_sizes
 from kernreg_asymmetric.bandwidths.per_centre import lab_rbf
 from kernreg_asymmetric.targets import class_codes, dense_table, one_vs_rest, real_targets
 
@@ -99,8 +99,8 @@ class _LABRBF(AtomicFit, BaseEstimator):
         # The products are as large as the samples: threads of BLAS as configured.
         with threadpool_limits(get_config().thread_count(), user_api="blas"):
             train, test = data.take(learned), data.take(held_out)
-            state = grow(train, test, plan)
-            supports = learned[state.supports]
+            state = on_all(data, learned, grow(train, test, plan))
+            supports = state.supports
             loss = loss_of(data, supports, state.anchor)
             solved = loss.solve(state.log_squares, state.log_ridge)
             self._expansion = solved.expansion
