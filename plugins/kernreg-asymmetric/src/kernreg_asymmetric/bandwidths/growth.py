@@ -1,9 +1,14 @@
-"""Which samples are centres, with which bandwidths: a start, steps of descent, more centres at the worst residuals.
+"""Which samples are centres, with which bandwidths: a start, steps of descent, centres chosen where residuals are worst.
 
-Bandwidths and ridge follow the gradient of the leave-one-out error. With as many bandwidths as there are, that error
-can be learned by heart as well: some samples are held out from everything, and their error says when to stop, how
-many centres are enough, and whether centres chosen anew, each with a width of its own (selection.py), are better. A
-constant is what all of it has to beat.
+1. `common_width`: one width for all, centres at equal ranks of the targets; width and ridge by leave-one-out.
+2. `descend`, shared: one width for each feature, by the gradient of the leave-one-out error.
+3. `selected`: centres chosen anew, one after the other where residuals are worst, each with a width of its own
+   (selection.py).
+4. `descend`: a width for every feature of every centre.
+
+With as many bandwidths as there are, the leave-one-out error can be learned by heart: some samples are held out from
+everything. Their error says when to stop, and a level is taken only if it lowers that error by more than its
+uncertainty.
 """
 
 from __future__ import annotations
@@ -30,13 +35,13 @@ class Plan:
 
     Attributes
     ----------
-    sizes : tuple of int
-        How many centres there are, stage by stage.
+    size : int
+        How many centres there may be.
     max_iter, patience : int
-        Steps of descent in a stage, and how many without a better error held out end it.
+        Steps of descent at a level, and how many without a better error held out end it.
     """
 
-    sizes: tuple[int, ...]
+    size: int
     max_iter: int
     patience: int
 
@@ -59,26 +64,14 @@ class State:
 
 
 def grow(train: Sample, held_out: Sample, plan: Plan) -> State:
-    """Return the best state, by the error held out, of all that were passed through."""
-    start = common_width(train, held_out, spread_over_targets(train.Y, plan.sizes[0]))
-    state = better(start, descend(train, held_out, start, plan, shared=True), held_out)
-    best = better(constant(train, held_out), state, held_out)
-    for size in plan.sizes[1:]:  # centres first: few bandwidths cannot be learned by heart
-        more = with_worst(train, held_out, state, size)
-        state = better(more, descend(train, held_out, more, plan, shared=True), held_out)
-        best = better(best, state, held_out)
-    for base in {state.log_squares[0].tobytes(): state, start.log_squares[0].tobytes(): start}.values():
-        best = better(best, selected(train, held_out, base, plan.sizes[-1]), held_out)
-    found = descend(train, held_out, best if len(best.supports) > 1 else state, plan, shared=False)
+    """Return the last state that was worth it, by the error held out."""
+    start = common_width(train, held_out, spread_over_targets(train.Y, plan.size))
+    best = better(start, descend(train, held_out, start, plan, shared=True), held_out)
+    best = better(best, selected(train, held_out, best, plan.size), held_out)
+    found = descend(train, held_out, best, plan, shared=False)
     best = better(best, found, held_out)
     best.path = found.path
     return best
-
-
-def constant(train: Sample, held_out: Sample) -> State:
-    """Return the state whose function is the mean: one centre, and a ridge that leaves nothing of it."""
-    log_squares = np.zeros((1, train.X.shape[1]))
-    return _judged(train, held_out, State(np.zeros(1, dtype=np.intp), log_squares, _FAR, log_squares))
 
 
 def selected(train: Sample, held_out: Sample, base: State, size: int) -> State:
@@ -108,11 +101,11 @@ def on_all(data: Sample, learned: np.ndarray, state: State) -> State:
 
 
 def better(old: State, new: State, held_out: Sample) -> State:
-    """Return the new state if its error held out is less by more than half its uncertainty, else the old one."""
+    """Return the new state if its error held out is less by more than the standard error of that, else the old one."""
     gain = old.squares - new.squares
     mean = float(held_out.share @ gain)
     deviation = float(np.sqrt(held_out.share**2 @ np.square(gain - mean)))
-    return new if mean > 0.5 * deviation else old
+    return new if mean > deviation else old
 
 
 def spread_over_targets(Y: np.ndarray, size: int) -> np.ndarray:
@@ -213,26 +206,3 @@ class _Watch:
         self._since += 1
         if self._since >= self._patience:
             raise StopIteration
-
-
-def with_worst(train: Sample, held_out: Sample, state: State, size: int) -> State:
-    """Return the state with the samples of the largest leave-one-out residuals as centres, as wide as their nearest."""
-    solved = loss_of(train, state.supports, state.anchor).solve(state.log_squares, state.log_ridge)
-    residuals = np.square(solved.left_out).sum(axis=1)
-    residuals[state.supports] = -1.0
-    more = np.argsort(-residuals, kind="stable")[: size - len(state.supports)]
-    centres = solved.expansion.centres
-    nearest = [int(np.argmin(np.square(centres - x).sum(axis=1))) for x in train.X[more]]
-    supports = np.concatenate([state.supports, more])
-    log_squares, anchor = (np.vstack([rows, rows[nearest]]) for rows in (state.log_squares, state.anchor))
-    return _judged(train, held_out, State(supports, log_squares, state.log_ridge, anchor, path=state.path))
-
-
-def stage_sizes(largest: int, stages: int) -> tuple[int, ...]:
-    """Return how many centres there are stage by stage: each stage about twice as many as the one before.
-
-    >>> stage_sizes(100, 3)
-    (25, 50, 100)
-    """
-    sizes = {max(1, round(largest / 2 ** (stages - 1 - stage))) for stage in range(stages)}
-    return tuple(sorted(sizes))
