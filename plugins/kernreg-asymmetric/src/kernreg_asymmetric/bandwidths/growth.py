@@ -7,12 +7,13 @@
 4. `descend`: a width for every feature of every centre.
 
 With as many bandwidths as there are, the leave-one-out error can be learned by heart: some samples are held out from
-everything. Their error says when to stop, and a level is taken only if it lowers that error by more than its
-uncertainty.
+everything. Their error says when to stop, and a level is taken only if it lowers that error by more than two
+standard errors.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,6 +27,7 @@ WIDTHS = np.geomspace(0.125, 8.0, 7)  # of the common width that descent starts 
 _LEAST = -18.0  # of log λ: below it large coefficients cancel on the samples, and not between them
 _FAR = 30.0  # of |η| and log λ: beyond it nothing changes any more
 RIDGES = np.geomspace(1e-10, 1e4, 29)  # relative to the mean diagonal of K̃ᵀVK̃
+_SURE = 2.0  # standard errors by which a level has to lower the error held out
 _PENALTIES = (1.0, 10.0, 100.0)  # μ of a selection, in units of the ridge
 
 
@@ -63,15 +65,34 @@ class State:
     dictionary: Dictionary | None = None
 
 
-def grow(train: Sample, held_out: Sample, plan: Plan) -> State:
-    """Return the last state that was worth it, by the error held out."""
+def grow(parts: Sequence[tuple[Sample, Sample]], plan: Plan) -> State:
+    """Return the state of the highest level that is worth it, learned on the first part.
+
+    Parameters
+    ----------
+    parts : sequence of pairs of Sample
+        Samples to learn from and samples held out. The errors of all parts together decide: one part is enough
+        where many samples are held out.
+    plan : Plan
+    """
+    passages = [passage(train, held_out, plan) for train, held_out in parts]
+    share = np.concatenate([held_out.share for _, held_out in parts]) / len(parts)
+    errors = [np.concatenate([states[level].squares for states in passages]) for level in range(len(passages[0]))]
+    chosen = 0
+    for level in range(1, len(errors)):
+        if is_better(errors[chosen], errors[level], share):
+            chosen = level
+    state = passages[0][chosen]
+    state.path = passages[0][-1].path
+    return state
+
+
+def passage(train: Sample, held_out: Sample, plan: Plan) -> list[State]:
+    """Return the states of the four levels, each learned from the one before."""
     start = common_width(train, held_out, spread_over_targets(train.Y, plan.size))
-    best = better(start, descend(train, held_out, start, plan, shared=True), held_out)
-    best = better(best, selected(train, held_out, best, plan.size), held_out)
-    found = descend(train, held_out, best, plan, shared=False)
-    best = better(best, found, held_out)
-    best.path = found.path
-    return best
+    features = descend(train, held_out, start, plan, shared=True)
+    chosen = selected(train, held_out, features, plan.size)
+    return [start, features, chosen, descend(train, held_out, chosen, plan, shared=False)]
 
 
 def selected(train: Sample, held_out: Sample, base: State, size: int) -> State:
@@ -100,12 +121,17 @@ def on_all(data: Sample, learned: np.ndarray, state: State) -> State:
     return replace(state, supports=supports, log_squares=log_squares, anchor=log_squares)
 
 
-def better(old: State, new: State, held_out: Sample) -> State:
-    """Return the new state if its error held out is less by more than the standard error of that, else the old one."""
-    gain = old.squares - new.squares
-    mean = float(held_out.share @ gain)
-    deviation = float(np.sqrt(held_out.share**2 @ np.square(gain - mean)))
-    return new if mean > deviation else old
+def is_better(old: np.ndarray, new: np.ndarray, share: np.ndarray) -> bool:
+    """Return whether new squared errors are less than the old ones by more than two standard errors.
+
+    >>> old, share = np.array([4.0, 5.0, 6.0]), np.full(3, 1 / 3)
+    >>> is_better(old, old - [1.0, 1.2, 0.8], share), is_better(old, old - [5.0, -1.0, -1.0], share)
+    (True, False)
+    """
+    gain = old - new
+    mean = float(share @ gain)
+    deviation = float(np.sqrt(share**2 @ np.square(gain - mean)))
+    return mean > _SURE * deviation
 
 
 def spread_over_targets(Y: np.ndarray, size: int) -> np.ndarray:

@@ -33,6 +33,8 @@ from kernreg_asymmetric.bandwidths.growth import Plan, grow, loss_of, on_all
 from kernreg_asymmetric.bandwidths.per_centre import lab_rbf
 from kernreg_asymmetric.targets import class_codes, dense_table, one_vs_rest, real_targets
 
+_ENOUGH = 300  # samples held out, in all turns
+
 
 @dataclass(frozen=True)
 class AdaptationReport(Display):
@@ -94,11 +96,14 @@ class _LABRBF(AtomicFit, BaseEstimator):
         self._target_mean, self._target_scale = share @ Y, _deviations(Y, share)
         data = Sample((X - self._mean) / self._scale, (Y - self._target_mean) / self._target_scale, share)
         order = np.random.default_rng(_seed(self.random_state)).permutation(n)
-        held_out, learned = np.sort(order[:held]), np.sort(order[held:])
+        # Few samples say little: where that is so, others take their turn, and the errors of all decide.
+        turns = range(min(-(-_ENOUGH // held), n // held))
+        held_out = [np.sort(order[turn * held : (turn + 1) * held]) for turn in turns]
+        learned = [np.setdiff1d(np.arange(n), rows) for rows in held_out]
         # The products are as large as the samples: threads of BLAS as configured.
         with threadpool_limits(get_config().thread_count(), user_api="blas"):
-            train, test = data.take(learned), data.take(held_out)
-            state = on_all(data, learned, grow(train, test, plan))
+            parts = [(data.take(rows), data.take(others)) for rows, others in zip(learned, held_out, strict=True)]
+            state = on_all(data, learned[0], grow(parts, plan))
             supports = state.supports
             loss = loss_of(data, supports, state.anchor)
             solved = loss.solve(state.log_squares, state.log_ridge)
@@ -159,7 +164,7 @@ class LABRBFRegressor(RegressorMixin, _LABRBF):
     max_iter, patience : int
         Steps of descent for bandwidths of features, and for those of centres, and how many without a better error held out end it.
     validation_fraction : float
-        Part of the samples that is held out.
+        Part of the samples that is held out; where that is less than 300 samples, several parts in turn.
     random_state : int, Generator, RandomState or None
         Of which samples are held out.
 
