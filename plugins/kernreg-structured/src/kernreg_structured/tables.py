@@ -20,6 +20,7 @@ from kernreg.errors import DataError
 from kernreg.kernels import PackedSamples, Structure
 
 _BITS = 52
+_DATES = "dates or durations; make numbers of them"
 _NAMED = ("Interval", "Period", "Timestamp", "Timedelta")  # of pandas: their text says what they are
 
 
@@ -76,6 +77,8 @@ class MixedTable(Structure):
         A column in which everything is missing may hold either: None is said of it.
         """
         names: tuple[str, ...] = ()
+        if hasattr(X, "collect_schema") and hasattr(X, "collect"):  # of polars; a frame in memory has no `collect`
+            raise DataError(f"{name} is a {type(X).__name__}, which holds no samples yet; give {name}.collect()")
         if hasattr(X, "columns") and hasattr(X, "dtypes"):
             names = tuple(map(str, X.columns))
             columns = [_frame_column(X, number, f"{name}[{column!r}]") for number, column in enumerate(names)]
@@ -167,17 +170,19 @@ def _array_column(column: np.ndarray, name: str) -> tuple[np.ndarray, bool]:
 def _frame_column(X: Any, number: int, name: str) -> tuple[np.ndarray, bool]:
     if hasattr(X, "get_columns"):  # polars
         column = X.get_columns()[number]
-        if column.dtype.is_numeric():
-            return _numbers(np.array([math.nan if v is None else v for v in column.to_list()]), name), False
-        return _codes(column.to_list(), name), True
+        if column.dtype.is_temporal():
+            raise DataError(f"{name} holds {_DATES}, or categories with .cast(pl.String)")
+        if not column.dtype.is_numeric():
+            return _codes(column.to_list(), name), True
+        if column.dtype.is_integer():
+            _numbers(column.drop_nulls().to_numpy(), name)  # looked at as integers: a null makes floats of them
+        return _numbers(np.array([math.nan if v is None else float(v) for v in column.to_list()]), name), False
     column = X.iloc[:, number]
     kind = getattr(column.dtype, "kind", "O")
     if kind in "fiu":
         return _numbers(column.to_numpy(dtype=np.float64, na_value=np.nan), name), False
     if kind in "mM":
-        raise DataError(
-            f"{name} holds dates or durations; make numbers of them, or categories with .astype('category')"
-        )
+        raise DataError(f"{name} holds {_DATES}, or categories with .astype('category')")
     if str(column.dtype) == "category":
         return _codes(column.cat.categories.tolist(), name, column.cat.codes.to_numpy()), True
     if kind == "O":

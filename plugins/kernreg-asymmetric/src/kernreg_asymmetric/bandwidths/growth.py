@@ -88,11 +88,12 @@ def grow(parts: Sequence[tuple[Sample, Sample]], plan: Plan) -> State:
 
 
 def passage(train: Sample, held_out: Sample, plan: Plan) -> list[State]:
-    """Return the states of the four levels, each learned from the one before."""
+    """Return the states of the four levels; the last one begins at the better of the two before it."""
     start = common_width(train, held_out, spread_over_targets(train.Y, plan.size))
     features = descend(train, held_out, start, plan, shared=True)
     chosen = selected(train, held_out, features, plan.size)
-    return [start, features, chosen, descend(train, held_out, chosen, plan, shared=False)]
+    base = min(features, chosen, key=lambda state: state.error)
+    return [start, features, chosen, descend(train, held_out, base, plan, shared=False)]
 
 
 def selected(train: Sample, held_out: Sample, base: State, size: int) -> State:
