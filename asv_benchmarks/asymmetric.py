@@ -95,6 +95,7 @@ def regressions(*names: str) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 
 
 def _complete(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the samples of a file that have no missing values, and their targets."""
     found = data(name)
     complete = np.isfinite(found["X"]).all(axis=1)
     return found["X"][complete], found["y"][complete]

@@ -162,7 +162,9 @@ def test_centres_and_widths_are_those_that_explain_most_of_what_is_left():
     Y = np.column_stack([np.sin(2.0 * X[:, 0]), X[:, 1]]) + 0.1 * rng.normal(size=(40, 2))
     data = Sample(X, Y, weights / weights.sum())
     root, penalty, eta = np.sqrt(data.share)[:, None], 0.003, np.array([0.2, -0.7])
-    factors = {(c, f): np.exp(-f * f * np.sum(np.exp(eta) * (X - X[c]) ** 2, axis=1)) for c in range(40) for f in FACTORS}
+    factors = {
+        (c, f): np.exp(-f * f * np.sum(np.exp(eta) * (X - X[c]) ** 2, axis=1)) for c in range(40) for f in FACTORS
+    }
     chosen = []
     for _ in range(5):
         span = np.column_stack([root[:, 0]] + [root[:, 0] * factors[key] for key in chosen])

@@ -121,6 +121,7 @@ def test_polars_frames_are_read():
     columns = {name: frame[name].tolist() for name in frame.columns}
     np.testing.assert_array_equal(gower()(polars.DataFrame(columns)), gower()(frame))
 
+
 def test_polars_frames_fit_machines_and_what_they_cannot_hold_is_refused(tmp_path):
     polars = pytest.importorskip("polars", reason="polars is optional")
     rng = np.random.default_rng(2)

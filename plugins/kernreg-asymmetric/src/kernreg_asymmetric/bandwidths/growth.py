@@ -1,4 +1,4 @@
-"""Which samples are centres, with which bandwidths: a start, steps of descent, centres chosen where residuals are worst.
+"""Which samples are centres, with which bandwidths: a start, steps of descent, centres at the worst residuals.
 
 1. `common_width`: one width for all, centres at equal ranks of the targets; width and ridge by leave-one-out.
 2. `descend`, shared: one width for each feature, by the gradient of the leave-one-out error.
@@ -115,7 +115,7 @@ def selected(train: Sample, held_out: Sample, base: State, size: int) -> State:
 
 
 def on_all(data: Sample, learned: np.ndarray, state: State) -> State:
-    """Return the state with samples numbered as in all data; centres that were selected are selected again, from all."""
+    """Return the state with samples numbered as in all data; selected centres are selected again, from all."""
     if state.dictionary is None:
         return replace(state, supports=learned[state.supports])
     supports, log_squares = select(data, state.dictionary, len(state.supports))

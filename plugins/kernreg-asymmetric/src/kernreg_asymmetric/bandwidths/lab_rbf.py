@@ -10,8 +10,8 @@ that solve one at a time (adaptation.py). Descent starts at the best common widt
 each feature. Then centres are chosen anew, one after the other where residuals are worst, each with a width of its
 own (selection.py); then bandwidths of every centre descend. A part of the samples is held out from all of it, and
 their error says when to stop and what is worth it (growth.py). In the end centres that were selected are selected from
-all samples, and α is solved on all of them. The paper solves α on the centres alone, without a ridge, which is for targets with little
-noise.
+all samples, and α is solved on all of them. The paper solves α on the centres alone, without a ridge, which is for
+targets with little noise.
 """
 
 from __future__ import annotations
@@ -162,7 +162,8 @@ class LABRBFRegressor(RegressorMixin, _LABRBF):
     n_supports : float or int
         Most centres: a part of the samples (at most 1), or a number of them.
     max_iter, patience : int
-        Steps of descent for bandwidths of features, and for those of centres, and how many without a better error held out end it.
+        Steps of descent for bandwidths of features, and for those of centres, and how many without a better error
+        held out end it.
     validation_fraction : float
         Part of the samples that is held out; where that is less than 300 samples, several parts in turn.
     random_state : int, Generator, RandomState or None
