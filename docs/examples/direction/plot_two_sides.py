@@ -50,13 +50,17 @@ assert abs(shift - 60) < 5
 # %%
 # Kernel PCA of the symmetrised kernel has one place for each state. The ring is there; that it turns is forgotten.
 
-fig, axes = plt.subplots(1, 3, figsize=(11, 4.2), layout="constrained")
-panels = ((left, "ksvd: states as beginnings"), (right, "ksvd: the same states as continuations"), (pca, "kpca, symmetrised"))
-marked = [10, 85]  # two states, followed from panel to panel
-for ax, (scores, title) in zip(axes, panels, strict=True):
-    points = ax.scatter(*scores.T, c=np.degrees(angle), cmap="twilight", s=22)
-    for number, i in enumerate(marked):
-        ax.plot([0, scores[i, 0]], [0, scores[i, 1]], color="black", linestyle=("-", "--")[number])
-    ax.set(title=title, aspect="equal", xticks=[], yticks=[])
-fig.colorbar(points, ax=axes, label="angle of the state, degrees", ticks=[0, 90, 180, 270, 360], aspect=30)
+fig, axes = plt.subplots(1, 3, figsize=(11, 4.3), layout="constrained")
+panels = {
+    "States as beginnings (ksvd, left)": left,
+    f"As continuations (ksvd, right):\nturned by {shift:.0f}°": right,
+    "Symmetrised (kpca):\none side, no turn": pca,
+}
+for ax, (title, scores) in zip(axes, panels.items(), strict=True):
+    reach = 1.15 * np.abs(scores).max()
+    points = ax.scatter(*scores.T, c=np.degrees(angle), cmap="twilight_shifted", vmin=0, vmax=360, s=26)
+    for state in (10, 85):  # the same two states in every panel
+        ax.annotate("", scores[state], (0, 0), arrowprops={"arrowstyle": "->", "linewidth": 1.5})
+    ax.set(title=title, xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])
+fig.colorbar(points, ax=axes, label="angle of the state, degrees", ticks=[0, 90, 180, 270, 360], shrink=0.8)
 plt.show()

@@ -13,7 +13,7 @@ import kernreg as kr
 from kernreg.plotting import PALETTE
 
 photos = load_sample_images().images
-size = 32
+size = 16
 
 
 def patches(photo):
@@ -27,7 +27,7 @@ def patches(photo):
 X = np.vstack([patches(photo) for photo in photos])
 y = np.repeat([0, 1], len(X) // 2)
 order = np.random.default_rng(0).permutation(len(X))
-train, test = order[:100], order[100:]
+train, test = order[:200], order[200:1600]
 
 # %%
 # Symmetric kernels go to ``ls-svm``; the Kullback-Leibler divergence is not symmetric, and goes to ``ask-ls``.
@@ -36,7 +36,7 @@ candidates = {
     "Gaussian": ("ls-svm", "rbf"),
     "intersection": ("ls-svm", "histogram-intersection"),
     "Jensen-Shannon": ("ls-svm", "jensen-shannon"),
-    "Kullback-Leibler\n(asymmetric)": ("ask-ls", "histogram-kl(smoothing=0.1)"),
+    "Kullback-Leibler\n(asymmetric)": ("ask-ls", "histogram-kl(smoothing=0.01)"),
 }
 models = {
     name: kr.make_solver(solver, kernel=kernel, gamma="loo").fit(X[train], y[train])
@@ -45,7 +45,7 @@ models = {
 errors = {name: 1 - model.score(X[test], y[test]) for name, model in models.items()}
 for name, error in errors.items():
     print(f"{' '.join(name.split()):32} {error:.1%} wrong")
-assert min(errors.values()) < errors["Gaussian"]
+assert all(error < errors["Gaussian"] - 0.005 for name, error in errors.items() if name != "Gaussian")
 
 # %%
 # The photographs with the patches that the best of them gets wrong, and the errors of all.
