@@ -1,8 +1,9 @@
 """Kernel SVD shows both sides of an asymmetric kernel
 ======================================================
 
-A machine runs through a cycle, and its next state lies 60 degrees further on. The kernel k(x, z) says how well z follows
-x. Kernel SVD gives every state two places: one as a beginning, one as a continuation.
+A machine runs through a cycle, and its next state lies 60 degrees further on. The
+kernel k(x, z) says how well z follows x. Kernel SVD gives every state two places: one
+as a beginning, one as a continuation.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +16,9 @@ from kernreg.kernels import symmetrize
 
 rng = np.random.default_rng(0)
 angle = np.sort(rng.uniform(0, 2 * np.pi, 150))
-X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.03 * rng.standard_normal((150, 2))
+X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.03 * rng.standard_normal(
+    (150, 2)
+)
 C, S = np.cos(np.pi / 3), np.sin(np.pi / 3)
 
 
@@ -31,7 +34,9 @@ def follows(x, z, sigma=1.0):
 
 svd = kr.make_solver("ksvd", kernel=follows(), n_components=2).fit(X)
 left, right = svd.transform(X), svd.transform_right(X)
-pca = kr.make_solver("kpca", kernel=symmetrize(follows()), n_components=2).fit_transform(X)
+pca = kr.make_solver(
+    "kpca", kernel=symmetrize(follows()), n_components=2
+).fit_transform(X)
 
 # %%
 # Both sides are the same ring, and one is turned against the other: by how much?
@@ -48,7 +53,8 @@ print(f"The two sides are turned by {shift:.0f} degrees.")
 assert abs(shift - 60) < 5
 
 # %%
-# Kernel PCA of the symmetrised kernel has one place for each state. The ring is there; that it turns is forgotten.
+# Kernel PCA of the symmetrised kernel has one place for each state. The ring is
+# there; that it turns is forgotten.
 
 fig, axes = plt.subplots(1, 3, figsize=(11, 4.3), layout="constrained")
 panels = {
@@ -58,9 +64,26 @@ panels = {
 }
 for ax, (title, scores) in zip(axes, panels.items(), strict=True):
     reach = 1.15 * np.abs(scores).max()
-    points = ax.scatter(*scores.T, c=np.degrees(angle), cmap="twilight_shifted", vmin=0, vmax=360, s=26)
+    points = ax.scatter(
+        *scores.T, c=np.degrees(angle), cmap="twilight_shifted", vmin=0, vmax=360, s=26
+    )
     for state in (10, 85):  # the same two states in every panel
-        ax.annotate("", scores[state], (0, 0), arrowprops={"arrowstyle": "->", "linewidth": 1.5})
-    ax.set(title=title, xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])
-fig.colorbar(points, ax=axes, label="angle of the state, degrees", ticks=[0, 90, 180, 270, 360], shrink=0.8)
+        ax.annotate(
+            "", scores[state], (0, 0), arrowprops={"arrowstyle": "->", "linewidth": 1.5}
+        )
+    ax.set(
+        title=title,
+        xlim=(-reach, reach),
+        ylim=(-reach, reach),
+        aspect="equal",
+        xticks=[],
+        yticks=[],
+    )
+fig.colorbar(
+    points,
+    ax=axes,
+    label="angle of the state, degrees",
+    ticks=[0, 90, 180, 270, 360],
+    shrink=0.8,
+)
 plt.show()

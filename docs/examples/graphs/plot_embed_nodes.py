@@ -1,8 +1,9 @@
 """Embed a directed graph
 =========================
 
-Plants feed grazers, grazers feed hunters, hunters feed decomposers, and these feed the plants. Kernel SVD draws every
-species twice: by whom it feeds, and by who feeds it.
+Plants feed grazers, grazers feed hunters, hunters feed decomposers, and these feed
+the plants. Kernel SVD draws every species twice: by whom it feeds, and by who feeds
+it.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +21,8 @@ feeds = np.where((group[:, None] + 1) % 4 == group, 0.25, 0.02)  # mostly the ne
 graph = sp.csr_array((rng.random((240, 240)) < feeds).astype(float))
 
 # %%
-# ``adjacency`` makes a kernel of the graph: k(i, j) is the share of j among those that i feeds. Samples are node numbers.
+# ``adjacency`` makes a kernel of the graph: k(i, j) is the share of j among those
+# that i feeds. Samples are node numbers.
 
 kernel = kr.make_kernel("adjacency", graph=graph, cited=False, self_loops=False)
 nodes = np.arange(240)
@@ -33,8 +35,8 @@ panels = {
 }
 
 # %%
-# How well do the means of the groups tell the species apart? Without the direction, plants look like hunters: both stand
-# between grazers and decomposers.
+# How well do the means of the groups tell the species apart? Without the direction,
+# plants look like hunters: both stand between grazers and decomposers.
 
 
 def told_apart(scores):
@@ -49,12 +51,20 @@ assert min(shares[:2]) > 0.9
 assert shares[2] < 0.7
 
 # %%
-# Each side has four groups in four places. Average the directions, and two and two of them fall on top of each other.
+# Each side has four groups in four places. Average the directions, and two and two of
+# them fall on top of each other.
 
 fig, axes = plt.subplots(1, 3, figsize=(11, 4.2), layout="constrained")
 for ax, (title, scores), share in zip(axes, panels.items(), shares, strict=True):
     for rows, name, colour, marker in by_class(group, names):
-        ax.scatter(*scores[rows].T, color=colour, marker=marker, s=20, alpha=0.8, label=name)
-    ax.set(title=title, xlabel=f"{share:.0%} nearest to the mean of their group", xticks=[], yticks=[])
+        ax.scatter(
+            *scores[rows].T, color=colour, marker=marker, s=20, alpha=0.8, label=name
+        )
+    ax.set(
+        title=title,
+        xlabel=f"{share:.0%} nearest to the mean of their group",
+        xticks=[],
+        yticks=[],
+    )
 fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
 plt.show()

@@ -1,8 +1,9 @@
 """Predict missing links
 =======================
 
-Accounts follow accounts, and a tenth of the links is missing from our data. Embeddings with a source side and a target
-side say which links to expect, and in which direction.
+Accounts follow accounts, and a tenth of the links is missing from our data.
+Embeddings with a source side and a target side say which links to expect, and in
+which direction.
 """
 
 import matplotlib.pyplot as plt
@@ -15,12 +16,15 @@ from kernreg.plotting import PALETTE
 
 rng = np.random.default_rng(0)
 group = np.arange(300) % 5
-follows = np.where((group[:, None] + 1) % 5 == group, 0.3, 0.02)  # each group follows the next one
+follows = np.where(
+    (group[:, None] + 1) % 5 == group, 0.3, 0.02
+)  # each group follows the next one
 graph = sp.csr_array((rng.random((300, 300)) < follows).astype(float))
 
 # %%
-# Hold out a tenth of the links, and draw as many pairs of accounts without one. The inner product of a source and a
-# target scores a pair. A method that ignores direction gives (i, j) and (j, i) the same score.
+# Hold out a tenth of the links, and draw as many pairs of accounts without one. The
+# inner product of a source and a target scores a pair. A method that ignores
+# direction gives (i, j) and (j, i) the same score.
 
 split = split_edges(graph, test_size=0.1, random_state=0)
 start, end = split.pairs.T
@@ -38,8 +42,12 @@ directed, undirected = scores(split.graph), scores(split.graph + split.graph.T)
 # One split may be luck. ``link_prediction`` repeats it.
 
 repeated = {
-    "directed": link_prediction(graph, lambda train: embed_nodes(train, 6), n_trials=5)["auc"],
-    "undirected": link_prediction(graph, lambda train: embed_nodes(train + train.T, 6), n_trials=5)["auc"],
+    "directed": link_prediction(graph, lambda train: embed_nodes(train, 6), n_trials=5)[
+        "auc"
+    ],
+    "undirected": link_prediction(
+        graph, lambda train: embed_nodes(train + train.T, 6), n_trials=5
+    )["auc"],
 }
 for name, auc in repeated.items():
     print(f"{name}: area under the curve {auc.mean():.2f} ± {auc.std():.2f}")
@@ -57,6 +65,10 @@ for values, name, colour, style in (
     label = f"{name}: area {roc_auc_score(split.labels, values):.2f}"
     ax.plot(false_alarms, found, style, color=colour, linewidth=2, label=label)
 ax.plot([0, 1], [0, 1], color="0.6", linewidth=1)
-ax.set(title="Finding links that were held out", xlabel="false alarms", ylabel="missing links found")
+ax.set(
+    title="Finding links that were held out",
+    xlabel="false alarms",
+    ylabel="missing links found",
+)
 ax.legend(loc="lower right")
 plt.show()

@@ -1,8 +1,8 @@
 """Your own kernel in five lines
 ==============================
 
-An hour is a point on a clock: 23:30 is as close to 0:30 as 11:30 is to 12:30. No ready-made kernel knows that, but five
-lines do, and then every solver runs on them.
+An hour is a point on a clock: 23:30 is as close to 0:30 as 11:30 is to 12:30. No
+ready-made kernel knows that, but five lines do, and then every solver runs on them.
 """
 
 from math import pi, sin
@@ -25,42 +25,66 @@ def clock(x, z, sigma=1.0):
 
 
 # %%
-# The function is compiled when it is first used. What it declares, symmetry and definiteness, is tested with everything
-# else that solvers rely on: ``check_kernel`` raises an error with a counter-example if a law is broken.
+# The function is compiled when it is first used. What it declares, symmetry and
+# definiteness, is tested with everything else that solvers rely on: ``check_kernel``
+# raises an error with a counter-example if a law is broken.
 
 check_kernel(clock)
 print(clock(sigma=0.8)([[23.5], [11.5]], [[0.5], [12.5]]).round(3))
 
 # %%
-# Use it: how much power does a town need at each hour? Nobody measured between 21:00 and 3:00.
+# Use it: how much power does a town need at each hour? Nobody measured between 21:00
+# and 3:00.
 
 rng = np.random.default_rng(1)
 hour = rng.uniform(3, 21, (60, 1))
-power = 50 - 20 * np.cos(2 * pi * (hour[:, 0] - 2) / 24) + 6 * np.sin(4 * pi * hour[:, 0] / 24)
+power = (
+    50
+    - 20 * np.cos(2 * pi * (hour[:, 0] - 2) / 24)
+    + 6 * np.sin(4 * pi * hour[:, 0] / 24)
+)
 power += 2.5 * rng.standard_normal(len(hour))
 
 day = np.linspace(0, 24, 241)[:, None]
 fits = {
-    "rbf: a jump at midnight": kr.make_solver("ls-svr", kernel="rbf", gamma="loo").fit(hour, power),
-    "clock: midnight is an hour like any other": kr.make_solver("ls-svr", kernel=clock(), gamma="loo").fit(hour, power),
+    "rbf: a jump at midnight": kr.make_solver("ls-svr", kernel="rbf", gamma="loo").fit(
+        hour, power
+    ),
+    "clock: midnight is an hour like any other": kr.make_solver(
+        "ls-svr", kernel=clock(), gamma="loo"
+    ).fit(hour, power),
 }
 gaps = [float(np.ptp(model.predict([[0.0], [24.0]]))) for model in fits.values()]
-print(f"difference between 0:00 and 24:00: rbf {gaps[0]:.1f}, clock {gaps[1]:.1f} megawatts")
+print(f"from 0:00 to 24:00: rbf {gaps[0]:.1f}, clock {gaps[1]:.1f} megawatts")
 assert gaps[0] > 2
 assert gaps[1] < 1e-6
 
 # %%
-# The picture is centred at midnight. The Gaussian guesses twice, from either side, and the guesses do not meet.
+# The picture is centred at midnight. The Gaussian guesses twice, from either side,
+# and the guesses do not meet.
 
 fig, ax = plt.subplots(figsize=(8, 4.4), layout="constrained")
 for shift in (-24, 0):
     ax.plot(hour + shift, power, ".", color="0.6")
-for (name, model), colour, style in zip(fits.items(), (PALETTE[1], PALETTE[0]), ("--", "-"), strict=True):
+for (name, model), colour, style in zip(
+    fits.items(), (PALETTE[1], PALETTE[0]), ("--", "-"), strict=True
+):
     value = model.predict(day)
     for shift in (-24, 0):
-        ax.plot(day + shift, value, style, color=colour, linewidth=2, label=name if shift else None)
+        ax.plot(
+            day + shift,
+            value,
+            style,
+            color=colour,
+            linewidth=2,
+            label=name if shift else None,
+        )
 ax.axvline(0, color="0.4", linewidth=1)
-ax.set(xlim=(-12, 12), xticks=range(-12, 13, 3), xticklabels=[f"{h % 24}:00" for h in range(-12, 13, 3)])
+ax.set(
+    xlim=(-12, 12),
+    xticks=range(-12, 13, 3),
+    xticklabels=[f"{h % 24}:00" for h in range(-12, 13, 3)],
+)
 ax.set(title="Power needed around midnight", ylabel="megawatts")
 ax.legend(loc="upper center")
 plt.show()

@@ -1,8 +1,9 @@
 """Chains combine steps, machines and their votes
 ===============================================
 
-One machine is soft and misses details, another is sharp and follows the noise. A chain scales the data, fits both side
-by side and lets an ensembler weigh them by exact leave-one-out.
+One machine is soft and misses details, another is sharp and follows the noise. A
+chain scales the data, fits both side by side and lets an ensembler weigh them by
+exact leave-one-out.
 """
 
 import json
@@ -19,7 +20,8 @@ X, y = make_moons(400, noise=0.3, random_state=0)
 train, test = slice(0, 120), slice(120, None)
 
 # %%
-# A step is a spec, or any estimator of scikit-learn. ``stack`` learns the weights of the two machines without refits.
+# A step is a spec, or any estimator of scikit-learn. ``stack`` learns the weights of
+# the two machines without refits.
 
 chain = kr.make_chain(
     StandardScaler(),

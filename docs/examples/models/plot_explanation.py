@@ -1,8 +1,8 @@
 """Why this prediction? Exact Shapley values
 ===========================================
 
-A model predicts how far the diabetes of 442 patients will have advanced after a year. For each patient it can say what
-each measurement adds, exactly and without sampling.
+A model predicts how far the diabetes of 442 patients will have advanced after a year.
+For each patient it can say what each measurement adds, exactly and without sampling.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,8 @@ model = kr.make_solver("ls-svr", kernel="rbf", gamma="loo").fit(X, table.target)
 print(f"R² by leave-one-out: {model.loo_score_:.2f}")
 
 # %%
-# What the features add, from the base on, gives the prediction of every patient, up to rounding errors.
+# What the features add, from the base on, gives the prediction of every patient, up
+# to rounding errors.
 
 names = ["age", "sex", "body mass", "blood pressure", "cholesterol"]
 names += ["LDL", "HDL", "cholesterol / HDL", "triglycerides", "glucose"]
@@ -31,8 +32,8 @@ print("The two that matter most:", " and ".join(strongest))
 assert set(strongest) == {"body mass", "triglycerides"}
 
 # %%
-# A point for each patient. High body mass and high triglycerides (red) speak for a fast course; a high HDL, the
-# "good" cholesterol, speaks against it.
+# A point for each patient. High body mass and high triglycerides (red) speak for a
+# fast course; a high HDL, the "good" cholesterol, speaks against it.
 
 display = why.plot("beeswarm", title="What each measurement adds to the prediction")
 display.ax_.set_xlabel("added to the predicted progression after a year")

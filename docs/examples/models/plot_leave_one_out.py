@@ -1,9 +1,9 @@
 """Exact leave-one-out, and where there is no solution
 ====================================================
 
-How good is a model for each value of its regularisation γ? One decomposition answers for all of them, exactly as if
-the model had been refitted without each sample; and it shows the poles, values of γ where an indefinite kernel has no
-solution.
+How good is a model for each value of its regularisation γ? One decomposition answers
+for all of them, exactly as if the model had been refitted without each sample; and it
+shows the poles, values of γ where an indefinite kernel has no solution.
 """
 
 import matplotlib.pyplot as plt
@@ -15,8 +15,10 @@ from kernreg.plotting import LooPathDisplay
 
 X, y = make_moons(60, noise=0.25, random_state=0)
 gammas = np.logspace(-2, 2, 80)
-model = kr.make_solver("ls-svm", kernel="tl1(rho=2.5)", gamma=gammas).fit(X, y)  # tl1 is symmetric and indefinite
-print(f"best: γ = {model.gamma_:.3g}, {model.loo_score_:.0%} of the samples right when left out")
+model = kr.make_solver("ls-svm", kernel="tl1(rho=2.5)", gamma=gammas).fit(
+    X, y
+)  # tl1 is symmetric and indefinite
+print(f"best: γ = {model.gamma_:.3g}, {model.loo_score_:.0%} right when left out")
 
 # %%
 # Check it the slow way at a few values: leave out each sample, refit, predict.
@@ -27,7 +29,9 @@ def by_refits(gamma):
     right = 0
     for i in range(len(X)):
         rest = np.arange(len(X)) != i
-        one = kr.make_solver("ls-svm", kernel="tl1(rho=2.5)", gamma=gamma).fit(X[rest], y[rest])
+        one = kr.make_solver("ls-svm", kernel="tl1(rho=2.5)", gamma=gamma).fit(
+            X[rest], y[rest]
+        )
         right += one.predict(X[[i]])[0] == y[i]
     return right / len(X)
 
@@ -39,12 +43,20 @@ print("all at once:", fast.round(3), " by refits:", slow.round(3))
 assert np.array_equal(fast.round(9), slow.round(9))
 
 # %%
-# Near a pole the decision values grow without bound, and leave-one-out shows it. A grid over γ that is too coarse would
-# step over the poles and notice nothing.
+# Near a pole the decision values grow without bound, and leave-one-out shows it. A
+# grid over γ that is too coarse would step over the poles and notice nothing.
 
 fig, ax = plt.subplots(figsize=(8, 4.8), layout="constrained")
-display = LooPathDisplay.from_estimator(model, ax=ax, title="Leave-one-out over γ, with the poles of an indefinite kernel")
+display = LooPathDisplay.from_estimator(
+    model, ax=ax, title="Leave-one-out over γ, with the poles of an indefinite kernel"
+)
 ax.plot(gammas[some], slow, "o", markersize=14, markerfacecolor="none", color="black")
-ax.annotate("refitted 60 times", (gammas[some[0]], slow[0]), (0, 22), textcoords="offset points", ha="center")
+ax.annotate(
+    "refitted 60 times",
+    (gammas[some[0]], slow[0]),
+    (0, 22),
+    textcoords="offset points",
+    ha="center",
+)
 assert len(display.poles) > 0
 plt.show()

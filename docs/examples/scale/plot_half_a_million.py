@@ -1,11 +1,13 @@
 """Half a million rows
 ====================
 
-An exact kernel machine needs a matrix of all pairs of rows: two terabytes for half a million of them. On landmarks the
-same machine reads the rows in blocks, and its time grows with the number of rows alone.
+An exact kernel machine needs a matrix of all pairs of rows: two terabytes for half a
+million of them. On landmarks the same machine reads the rows in blocks, and its time
+grows with the number of rows alone.
 
-This is the longest example of the gallery, some seconds on two cores. The environment variable ``KERNREG_EXAMPLE_ROWS``
-makes it smaller, or larger: ``KERNREG_EXAMPLE_ROWS=5000000 python plot_half_a_million.py``.
+This is the longest example of the gallery, some seconds on two cores. The environment
+variable ``KERNREG_EXAMPLE_ROWS`` makes it smaller, or larger:
+``KERNREG_EXAMPLE_ROWS=5000000 python plot_half_a_million.py``.
 """
 
 import os
@@ -23,18 +25,23 @@ X = rng.uniform(-3, 3, (rows, 2))
 noise = rng.standard_normal(rows)  # larger than the signal: one needs many rows
 y = np.sin(2 * X[:, 0]) * np.cos(X[:, 1]) + noise
 
-grid = np.stack(np.meshgrid(np.linspace(-3, 3, 80), np.linspace(-3, 3, 80)), axis=-1).reshape(-1, 2)
+grid = np.stack(
+    np.meshgrid(np.linspace(-3, 3, 80), np.linspace(-3, 3, 80)), axis=-1
+).reshape(-1, 2)
 truth = np.sin(2 * grid[:, 0]) * np.cos(grid[:, 1])
 
 # %%
-# ``strategy="lowrank"`` takes some of the rows as landmarks and learns from all of them. Samples may also stay on disk:
-# ``kernreg.open_samples`` opens files of any size.
+# ``strategy="lowrank"`` takes some of the rows as landmarks and learns from all of
+# them. Samples may also stay on disk: ``kernreg.open_samples`` opens files of any
+# size.
 
 sizes = np.geomspace(500, rows, 4).astype(int)
 seconds, errors, maps = [], [], []
 for n in sizes:
     started = time.perf_counter()
-    model = kr.make_solver("ls-svr", kernel="rbf(sigma=1.5)", strategy="lowrank", n_landmarks=200).fit(X[:n], y[:n])
+    model = kr.make_solver(
+        "ls-svr", kernel="rbf(sigma=1.5)", strategy="lowrank", n_landmarks=200
+    ).fit(X[:n], y[:n])
     seconds.append(time.perf_counter() - started)
     maps.append(model.predict(grid))
     errors.append(np.sqrt(np.mean((maps[-1] - truth) ** 2)))
@@ -46,16 +53,31 @@ for n in sizes:
 assert errors[-1] < errors[0] / 5
 
 # %%
-# What is learned from 500 of the rows, and from all of them. The seconds are those of the computer that built
-# this page.
+# What is learned from 500 of the rows, and from all of them. The seconds are those of
+# the computer that built this page.
 
-fig, axes = plt.subplots(1, 3, figsize=(12, 3.9), layout="constrained", width_ratios=[1, 1, 1.1])
+fig, axes = plt.subplots(
+    1, 3, figsize=(12, 3.9), layout="constrained", width_ratios=[1, 1, 1.1]
+)
 for ax, which in zip(axes, (0, -1), strict=False):
     image = ax.imshow(
-        maps[which].reshape(80, 80), extent=(-3, 3, -3, 3), origin="lower", cmap="cividis", vmin=-1.2, vmax=1.2
+        maps[which].reshape(80, 80),
+        extent=(-3, 3, -3, 3),
+        origin="lower",
+        cmap="cividis",
+        vmin=-1.2,
+        vmax=1.2,
     )
-    ax.set(title=f"Learned from {sizes[which]:,} rows\nin {seconds[which]:.2g} s", xticks=[], yticks=[])
+    ax.set(
+        title=f"Learned from {sizes[which]:,} rows\nin {seconds[which]:.2g} s",
+        xticks=[],
+        yticks=[],
+    )
 fig.colorbar(image, ax=axes[1], label="prediction")
 axes[2].loglog(sizes, errors, "o-", color=PALETTE[0])
-axes[2].set(title="The error falls with the rows", xlabel="rows", ylabel="root mean square error")
+axes[2].set(
+    title="The error falls with the rows",
+    xlabel="rows",
+    ylabel="root mean square error",
+)
 plt.show()

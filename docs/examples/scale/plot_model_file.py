@@ -1,8 +1,8 @@
 """A model file holds numbers, not code
 =====================================
 
-Save a fitted model, look inside, load it elsewhere. The file is a zip of arrays and JSON: nothing in it is run, and damage
-does not go unnoticed.
+Save a fitted model, look inside, load it elsewhere. The file is a zip of arrays and
+JSON: nothing in it is run, and damage does not go unnoticed.
 """
 
 import tempfile
@@ -30,10 +30,17 @@ again = kr.load(path)
 assert np.array_equal(again.decision_function(X), model.decision_function(X))
 
 # %%
-# ``describe`` says what a file needs before anything is loaded; on the command line that is ``kernreg show moons.kern``.
+# ``describe`` says what a file needs before anything is loaded; on the command line
+# that is ``kernreg show moons.kern``.
 
 found = describe(path)
-print("a", found.model["name"], "written with kernreg", found.written_with["kernreg"], "that needs:")
+print(
+    "a",
+    found.model["name"],
+    "written with kernreg",
+    found.written_with["kernreg"],
+    "that needs:",
+)
 print(", ".join(str(needed) for needed in found.requirements))
 
 # %%
@@ -53,7 +60,10 @@ else:
 # %%
 # What is in the file, and what the loaded model decides.
 
-sizes = {member.filename: member.file_size / 1000 for member in zipfile.ZipFile(path).infolist()}
+sizes = {
+    member.filename: member.file_size / 1000
+    for member in zipfile.ZipFile(path).infolist()
+}
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 colours = [PALETTE[0] if name.startswith("arrays") else PALETTE[1] for name in sizes]
 bars = axes[0].barh(list(sizes), list(sizes.values()), color=colours)
