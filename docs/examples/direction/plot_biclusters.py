@@ -32,10 +32,8 @@ assert min(agreement) > 0.9
 # %%
 # The same table, before and after sorting by cluster.
 
-by_row, by_column = (
-    np.argsort(model.row_labels_, kind="stable"),
-    np.argsort(model.column_labels_, kind="stable"),
-)
+by_row = np.argsort(model.row_labels_, kind="stable")
+by_column = np.argsort(model.column_labels_, kind="stable")
 dense = table.toarray()
 fig, axes = plt.subplots(1, 2, figsize=(9, 5), layout="constrained", sharey=True)
 axes[0].imshow(dense, cmap="Blues", aspect="auto", interpolation="nearest")

@@ -16,9 +16,8 @@ from kernreg.kernels import symmetrize
 
 rng = np.random.default_rng(0)
 angle = np.sort(rng.uniform(0, 2 * np.pi, 150))
-X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.03 * rng.standard_normal(
-    (150, 2)
-)
+X = np.column_stack([np.cos(angle), np.sin(angle)])
+X += 0.03 * rng.standard_normal(X.shape)
 C, S = np.cos(np.pi / 3), np.sin(np.pi / 3)
 
 
@@ -34,9 +33,7 @@ def follows(x, z, sigma=1.0):
 
 svd = kr.make_solver("ksvd", kernel=follows(), n_components=2).fit(X)
 left, right = svd.transform(X), svd.transform_right(X)
-pca = kr.make_solver(
-    "kpca", kernel=symmetrize(follows()), n_components=2
-).fit_transform(X)
+pca = kr.make_solver("kpca", kernel=symmetrize(follows()), n_components=2).fit(X)
 
 # %%
 # Both sides are the same ring, and one is turned against the other: by how much?
@@ -60,7 +57,7 @@ fig, axes = plt.subplots(1, 3, figsize=(11, 4.3), layout="constrained")
 panels = {
     "States as beginnings (ksvd, left)": left,
     f"As continuations (ksvd, right):\nturned by {shift:.0f}°": right,
-    "Symmetrised (kpca):\none side, no turn": pca,
+    "Symmetrised (kpca):\none side, no turn": pca.transform(X),
 }
 for ax, (title, scores) in zip(axes, panels.items(), strict=True):
     reach = 1.15 * np.abs(scores).max()

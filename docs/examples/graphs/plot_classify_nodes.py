@@ -25,11 +25,7 @@ graph, topic = make_directed_communities(
     300, 4, within=0.1, between=0.01, careless=0.5, random_state=0
 )
 path = Path(tempfile.mkdtemp()) / "links.edges"
-path.write_text(
-    "".join(
-        f"{source} {target}\n" for source, target in zip(*graph.nonzero(), strict=True)
-    )
-)
+np.savetxt(path, np.argwhere(graph.toarray()), fmt="%d")
 
 # %%
 # From the file to predictions: read it, make a kernel of the graph, fit on pages with
@@ -50,12 +46,8 @@ assert accuracy > 0.8
 # How many known topics does it take? ``classify_nodes`` repeats this over random
 # splits; once with links as they are, once with every link in both directions.
 
-kernels = {
-    "directed links": kernel,
-    "links without direction": kr.make_kernel(
-        "adjacency", graph=links + links.T, cited=False
-    ),
-}
+both_ways = kr.make_kernel("adjacency", graph=links + links.T, cited=False)
+kernels = {"directed links": kernel, "links without direction": both_ways}
 shares, curves = np.array([0.2, 0.4, 0.6, 0.8]), {}
 for name, k in kernels.items():
     solver = kr.make_solver("ask-ls", kernel=k, gamma=0.5, ensembler="stack")
@@ -67,10 +59,8 @@ for name, k in kernels.items():
     ]
     curves[name] = np.array([run["micro_f1"] for run in runs])
     print(f"{name:24}", curves[name].mean(axis=1).round(2))
-gains = curves["directed links"].mean(axis=1) - curves["links without direction"].mean(
-    axis=1
-)
-assert gains.min() > 0.05
+directed, undirected = (curve.mean(axis=1) for curve in curves.values())
+assert (directed > undirected + 0.05).all()
 
 # %%
 # With the direction kept, the same number of known topics goes further.

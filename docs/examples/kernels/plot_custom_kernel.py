@@ -38,21 +38,18 @@ print(clock(sigma=0.8)([[23.5], [11.5]], [[0.5], [12.5]]).round(3))
 
 rng = np.random.default_rng(1)
 hour = rng.uniform(3, 21, (60, 1))
-power = (
-    50
-    - 20 * np.cos(2 * pi * (hour[:, 0] - 2) / 24)
-    + 6 * np.sin(4 * pi * hour[:, 0] / 24)
-)
+turn = 2 * pi * hour[:, 0] / 24
+power = 50 - 20 * np.cos(turn - 0.5) + 6 * np.sin(2 * turn)
 power += 2.5 * rng.standard_normal(len(hour))
 
 day = np.linspace(0, 24, 241)[:, None]
+kernels = {
+    "rbf: a jump at midnight": "rbf",
+    "clock: midnight is an hour like any other": clock(),
+}
 fits = {
-    "rbf: a jump at midnight": kr.make_solver("ls-svr", kernel="rbf", gamma="loo").fit(
-        hour, power
-    ),
-    "clock: midnight is an hour like any other": kr.make_solver(
-        "ls-svr", kernel=clock(), gamma="loo"
-    ).fit(hour, power),
+    name: kr.make_solver("ls-svr", kernel=k, gamma="loo").fit(hour, power)
+    for name, k in kernels.items()
 }
 gaps = [float(np.ptp(model.predict([[0.0], [24.0]]))) for model in fits.values()]
 print(f"from 0:00 to 24:00: rbf {gaps[0]:.1f}, clock {gaps[1]:.1f} megawatts")

@@ -3,8 +3,8 @@
 
 Documents come as text of any length. Word counts and a kernel that asks how much of
 one text is contained in the other sort the help texts of SciPy's functions by module.
-No text is mirrored: a short one may be contained in a long one, and not the other way
-round.
+Containment has a direction: a short text may be contained in a long one, and not the
+other way round.
 """
 
 import inspect
@@ -36,9 +36,8 @@ for number, name in enumerate(modules):
             texts.append(text)
             topics.append(number)
 topics = np.array(topics)
-print(
-    f"{len(texts)} texts of {min(map(len, texts))} to {max(map(len, texts))} characters"
-)
+lengths = [len(text) for text in texts]
+print(f"{len(texts)} texts of {min(lengths)} to {max(lengths)} characters")
 
 # %%
 # A row of weights for each text, as a sparse matrix, which kernels take as it is.
@@ -46,10 +45,9 @@ print(
 # kept for the test.
 
 order = np.random.default_rng(0).permutation(len(texts))
-train, test = np.split(order, 2) if len(order) % 2 == 0 else np.split(order[1:], 2)
-words = TfidfVectorizer(min_df=2, stop_words="english", norm=None).fit(
-    [texts[i] for i in train]
-)
+train, test = order[::2], order[1::2]
+words = TfidfVectorizer(min_df=2, stop_words="english", norm=None)
+words.fit([texts[i] for i in train])
 X = words.transform(texts)
 
 model = kr.make_solver("ask-ls", kernel="containment", gamma="loo").fit(
@@ -60,8 +58,7 @@ print(f"accuracy on the other half: {accuracy:.2f}")
 assert accuracy > 0.8
 
 # %%
-# Where it is wrong, topics are close: rows are the module a text comes from, columns
-# the module it was given to.
+# Rows are the module a text comes from, columns the module it was given to.
 
 shares = confusion_matrix(topics[test], model.predict(X[test]), normalize="true")
 fig, ax = plt.subplots(figsize=(7, 5.6), layout="constrained")

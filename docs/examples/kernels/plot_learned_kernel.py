@@ -45,8 +45,18 @@ assert shares[1] > shares[0] + 0.03
 
 # %%
 # The learned kernel pulls the classes apart. That helps what works with few
-# components. A classifier that sees the whole kernel, such as ``ls-svm``, finds these
-# directions by itself, and gains little here.
+# components. A classifier that sees the whole kernel finds these directions by
+# itself: ``ls-svm`` gains nothing here.
+
+known, rest = labels != -1, labels == -1
+for name, k in (("given", "rbf"), ("learned", learner.kernel_)):
+    machine = kr.make_solver("ls-svm", kernel=k, gamma="loo").fit(X[known], y[known])
+    accuracy = machine.score(X[rest], y[rest])
+    print(f"ls-svm with the {name} kernel: {accuracy:.0%} right")
+    assert accuracy > 0.95
+
+# %%
+# Each picture of a digit is a point.
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
 titles = "Given kernel (rbf)", "Learned kernel (scg-ldk)"

@@ -15,9 +15,8 @@ from kernreg.plotting import LooPathDisplay
 
 X, y = make_moons(60, noise=0.25, random_state=0)
 gammas = np.logspace(-2, 2, 80)
-model = kr.make_solver("ls-svm", kernel="tl1(rho=2.5)", gamma=gammas).fit(
-    X, y
-)  # tl1 is symmetric and indefinite
+kernel = kr.make_kernel("tl1", rho=2.5)  # symmetric, and indefinite
+model = kr.make_solver("ls-svm", kernel=kernel, gamma=gammas).fit(X, y)
 print(f"best: γ = {model.gamma_:.3g}, {model.loo_score_:.0%} right when left out")
 
 # %%
@@ -29,10 +28,8 @@ def by_refits(gamma):
     right = 0
     for i in range(len(X)):
         rest = np.arange(len(X)) != i
-        one = kr.make_solver("ls-svm", kernel="tl1(rho=2.5)", gamma=gamma).fit(
-            X[rest], y[rest]
-        )
-        right += one.predict(X[[i]])[0] == y[i]
+        one = kr.make_solver("ls-svm", kernel=kernel, gamma=gamma)
+        right += one.fit(X[rest], y[rest]).predict(X[[i]])[0] == y[i]
     return right / len(X)
 
 

@@ -18,24 +18,19 @@ from kernreg.plotting import PALETTE
 # Four workers of this process stand in for a cluster here;
 # ``Client("tcp://scheduler:8786")`` connects to a real one.
 
-client = Client(
-    n_workers=4, threads_per_worker=1, processes=False, dashboard_address=":0"
-)
+client = Client(processes=False, n_workers=4, dashboard_address=":0")
 
 # %%
 # The rows are made on the workers, in eight chunks, and stay there.
 
 generator = da.random.default_rng(0)
 X = generator.uniform(-3, 3, size=(8_000, 2), chunks=(1_000, 2)).persist()
-y = (
-    da.sin(2 * X[:, 0]) * da.cos(X[:, 1])
-    + generator.normal(0, 0.2, size=8_000, chunks=1_000)
-).persist()
+noise = generator.normal(0, 0.2, size=8_000, chunks=1_000)
+y = (da.sin(2 * X[:, 0]) * da.cos(X[:, 1]) + noise).persist()
 
+spec = "ls-svr(kernel='rbf(sigma=1.5)', strategy='lowrank', n_landmarks=100)"
 with kr.config_context(engine="dask"):
-    model = kr.make_solver(
-        "ls-svr", kernel="rbf(sigma=1.5)", strategy="lowrank", n_landmarks=100
-    ).fit(X, y)
+    model = kr.make_solver(spec).fit(X, y)
     predicted = model.predict(X)  # a lazy dask array, with the chunks of X
     error = float(da.sqrt(((predicted - y) ** 2).mean()).compute())
 print(f"root mean square error {error:.3f}; the noise alone is 0.2")
@@ -44,9 +39,7 @@ assert error < 0.23
 # %%
 # Without the cluster the result is the same, up to rounding errors.
 
-local = kr.make_solver(
-    "ls-svr", kernel="rbf(sigma=1.5)", strategy="lowrank", n_landmarks=100
-).fit(X.compute(), y.compute())
+local = kr.make_solver(spec).fit(X.compute(), y.compute())
 grid = np.stack(
     np.meshgrid(np.linspace(-3, 3, 60), np.linspace(-3, 3, 60)), axis=-1
 ).reshape(-1, 2)

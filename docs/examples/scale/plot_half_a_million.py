@@ -3,7 +3,7 @@
 
 An exact kernel machine needs a matrix of all pairs of rows: two terabytes for half a
 million of them. On landmarks the same machine reads the rows in blocks, and its time
-grows with the number of rows alone.
+grows in proportion to their number.
 
 This is the longest example of the gallery, some seconds on two cores. The environment
 variable ``KERNREG_EXAMPLE_ROWS`` makes it smaller, or larger:
@@ -22,8 +22,8 @@ from kernreg.plotting import PALETTE
 rows = int(os.environ.get("KERNREG_EXAMPLE_ROWS", 500_000))
 rng = np.random.default_rng(0)
 X = rng.uniform(-3, 3, (rows, 2))
-noise = rng.standard_normal(rows)  # larger than the signal: one needs many rows
-y = np.sin(2 * X[:, 0]) * np.cos(X[:, 1]) + noise
+y = np.sin(2 * X[:, 0]) * np.cos(X[:, 1])
+y += rng.standard_normal(rows)  # more noise than signal: it takes many rows
 
 grid = np.stack(
     np.meshgrid(np.linspace(-3, 3, 80), np.linspace(-3, 3, 80)), axis=-1

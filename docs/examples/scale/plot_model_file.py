@@ -34,14 +34,8 @@ assert np.array_equal(again.decision_function(X), model.decision_function(X))
 # that is ``kernreg show moons.kern``.
 
 found = describe(path)
-print(
-    "a",
-    found.model["name"],
-    "written with kernreg",
-    found.written_with["kernreg"],
-    "that needs:",
-)
-print(", ".join(str(needed) for needed in found.requirements))
+print(f"{found.model['name']}, written with kernreg {found.written_with['kernreg']}")
+print("needs", ", ".join(str(needed) for needed in found.requirements))
 
 # %%
 # One changed bit, anywhere, is an error and never a wrong prediction.
@@ -60,10 +54,8 @@ else:
 # %%
 # What is in the file, and what the loaded model decides.
 
-sizes = {
-    member.filename: member.file_size / 1000
-    for member in zipfile.ZipFile(path).infolist()
-}
+with zipfile.ZipFile(path) as file:
+    sizes = {member.filename: member.file_size / 1000 for member in file.infolist()}
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 colours = [PALETTE[0] if name.startswith("arrays") else PALETTE[1] for name in sizes]
 bars = axes[0].barh(list(sizes), list(sizes.values()), color=colours)

@@ -23,15 +23,11 @@ from kernreg.testing import check_kernel
 # On a terminal this is ``kernreg new-plugin bell``.
 
 folder = Path(tempfile.mkdtemp())
-subprocess.run(
-    [sys.executable, "-m", "kernreg.cli", "new-plugin", "bell", "--into", folder],
-    check=True,
-    capture_output=True,
-)
-for file in sorted(
-    path.relative_to(folder) for path in folder.rglob("*") if path.is_file()
-):
-    print(file)
+command = [sys.executable, "-m", "kernreg.cli", "new-plugin", "bell"]
+subprocess.run([*command, "--into", folder], check=True, capture_output=True)
+for path in sorted(folder.rglob("*")):
+    if path.is_file():
+        print(path.relative_to(folder))
 
 # %%
 # This is the kernel, ready to be changed to yours:
