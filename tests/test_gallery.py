@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,12 +36,12 @@ print(json.dumps({"figures": len(figures), "drawn": len(drawn), "titles": titles
 """
 
 
-def named(path: Path) -> pytest.param:
+def named(path: Path) -> Any:
     marks = [pytest.mark.slow] if path.stem in SLOW else []
     return pytest.param(path, id=path.stem.removeprefix("plot_"), marks=marks)
 
 
-@pytest.mark.parametrize("path", map(named, EXAMPLES))
+@pytest.mark.parametrize("path", [named(path) for path in EXAMPLES])
 def test_example_runs_quietly_and_draws_one_picture(path, tmp_path):
     environment = {name: value for name, value in os.environ.items() if name != "KERNREG_DATA"}
     environment |= {

@@ -77,7 +77,7 @@ for (name, curve), colour, style in zip(
 ax.set(
     xlabel="pages with a known topic, of 300",
     ylabel="accuracy on the others",
-    ylim=(0.25, 1.02),
+    ylim=(0.5, 1.0),
 )
 ax.set_title("The direction of links tells the topic of a page")
 ax.legend(loc="lower right")

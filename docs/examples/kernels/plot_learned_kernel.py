@@ -44,19 +44,17 @@ print(f"right: given kernel {shares[0]:.0%}, learned kernel {shares[1]:.0%}")
 assert shares[1] > shares[0] + 0.03
 
 # %%
-# The learned kernel pulls the classes apart. That helps what works with few
-# components. A classifier that sees the whole kernel finds these directions by
-# itself: ``ls-svm`` gains nothing here.
+# That helps whatever works with few components. A classifier that sees the whole
+# kernel finds such directions by itself, and needs no learned kernel here:
 
 known, rest = labels != -1, labels == -1
-for name, k in (("given", "rbf"), ("learned", learner.kernel_)):
-    machine = kr.make_solver("ls-svm", kernel=k, gamma="loo").fit(X[known], y[known])
-    accuracy = machine.score(X[rest], y[rest])
-    print(f"ls-svm with the {name} kernel: {accuracy:.0%} right")
-    assert accuracy > 0.95
+machine = kr.make_solver("ls-svm", kernel="rbf", gamma="loo").fit(X[known], y[known])
+accuracy = machine.score(X[rest], y[rest])
+print(f"ls-svm with the given kernel: {accuracy:.0%} right")
+assert accuracy > 0.97
 
 # %%
-# Each picture of a digit is a point.
+# Each unlabelled picture is a point. The learned kernel pulls the digits apart.
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
 titles = "Given kernel (rbf)", "Learned kernel (scg-ldk)"

@@ -48,7 +48,7 @@ print(f"largest difference between the two models: {difference:.0e}")
 assert difference < 1e-6
 
 # %%
-# Where the rows are, and what was learned from them.
+# Where the scheduler has put the rows, and what was learned from them.
 
 places = client.who_has(X)
 workers = sorted({place for found in places.values() for place in found})

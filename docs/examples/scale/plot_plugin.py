@@ -82,6 +82,6 @@ axes[1].plot(
     linewidth=2,
     label="ls-svr with the new kernel",
 )
-axes[1].set(title="At work in a solver", xlabel="x")
-axes[1].legend()
+axes[1].set(title="At work in a solver", xlabel="x", ylim=(-0.45, 1.45))
+axes[1].legend(loc="upper right")
 plt.show()
