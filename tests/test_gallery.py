@@ -89,7 +89,6 @@ def test_examples_use_public_names_only():
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem.removeprefix("plot_"))
 def test_example_becomes_a_notebook(path, tmp_path):
-    pytest.importorskip("sphinx_gallery")
     from sphinx_gallery.gen_gallery import DEFAULT_GALLERY_CONF
     from sphinx_gallery.notebook import jupyter_notebook
     from sphinx_gallery.py_source_parser import split_code_and_text_blocks
@@ -101,6 +100,6 @@ def test_example_becomes_a_notebook(path, tmp_path):
     text = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
     assert text[0].lstrip().startswith("# ")
     assert len(code) >= 3
-    for cell in code:
-        compile(cell, str(path), "exec")
-    assert compile("\n".join(code), str(path), "exec").co_names == compile(path.read_text(), str(path), "exec").co_names
+    whole = [ast.unparse(statement) for statement in ast.parse(path.read_text(encoding="utf-8")).body[1:]]
+    again = [ast.unparse(statement) for statement in ast.parse("\n".join(code)).body]
+    assert again in (whole, whole[:-1])  # a notebook shows its picture without plt.show()

@@ -11,9 +11,8 @@ from sklearn.datasets import load_diabetes
 
 import kernreg as kr
 
-table = load_diabetes(as_frame=True)
-X = table.data.to_numpy()
-model = kr.make_solver("ls-svr", kernel="rbf", gamma="loo").fit(X, table.target)
+X, y = load_diabetes(return_X_y=True)
+model = kr.make_solver("ls-svr", kernel="rbf", gamma="loo").fit(X, y)
 print(f"R² by leave-one-out: {model.loo_score_:.2f}")
 
 # %%

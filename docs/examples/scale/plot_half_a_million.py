@@ -38,7 +38,7 @@ truth = np.sin(2 * grid[:, 0]) * np.cos(grid[:, 1])
 model = kr.make_solver(
     "ls-svr", kernel="rbf(sigma=1.5)", strategy="lowrank", n_landmarks=200
 )
-sizes = np.geomspace(500, rows, 4).astype(int)
+sizes = np.geomspace(500, rows, 4).round().astype(int)
 errors, maps = [], []
 for n in sizes:
     started = time.perf_counter()
