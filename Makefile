@@ -31,19 +31,19 @@ help:
 demo: $(VENV)/.extra-plot
 	$(BIN)/python -m kernreg.demo
 
+# worksteal: a worker starts with neighbouring tests, so that one of them makes what a module shares.
 test: $(VENV)/.extra-test
-	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 # OpenBLAS and Numba choose their code by the CPU, and last bits differ: nothing that kernreg says may depend on them.
 test-cpus: $(VENV)/.extra-test
-	$(BIN)/python tests/cpus.py $(CPUS) -n $(WORKERS) $(PYTEST_ARGS)
+	$(BIN)/python tests/cpus.py $(CPUS) -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/mypy kernreg
-	set -e; for source in $(SOURCES); do $(BIN)/mypy $$source; done
+	$(BIN)/mypy kernreg $(SOURCES)
 
 format: $(VENV)/.extra-lint
 	$(BIN)/ruff check --fix .
@@ -72,7 +72,7 @@ bench-compare: $(VENV)/.extra-bench
 # Needs KERNREG_DATA; with the extra peers, LightGBM and XGBoost take part, too.
 time-to-accuracy: $(VENV)/.extra-bench
 	$(BIN)/python -m asv_benchmarks.time_to_accuracy $(PROBLEMS)
-	$(BIN)/python -m asv_benchmarks.time_to_accuracy --draw docs/_build/time_to_accuracy.png
+	$(BIN)/python -m asv_benchmarks.time_to_accuracy --draw docs/_build/pictures/time_to_accuracy.png
 
 # A command of plugins/kernreg-papers. Data come from the folder that KERNREG_DATA names; what is there already is not run
 # again.

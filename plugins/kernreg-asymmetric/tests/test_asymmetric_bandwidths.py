@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 from kernreg_asymmetric import LABRBFClassifier, LABRBFRegressor, lab_rbf, local_rbf
 from kernreg_asymmetric.bandwidths.adaptation import LeaveOneOutError, Sample, kernel_values, overlaps
-from kernreg_asymmetric.bandwidths.growth import common_width, spread_over_targets, with_worst
+from kernreg_asymmetric.bandwidths.growth import common_width, spread_over_targets
+from kernreg_asymmetric.bandwidths.selection import FACTORS, Dictionary, ridge_path, select
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
@@ -155,16 +156,40 @@ def test_the_start_is_the_best_of_common_widths(problem):
     assert losses[1] <= min(losses) + 1e-3
 
 
-def test_centres_are_added_where_residuals_are_worst(problem):
-    data, _, _, _ = problem
-    supports = spread_over_targets(data.Y, 4)
-    state = common_width(data, data, supports)
-    grown = with_worst(data, data, state, 6)
-    S = overlaps(data.X[supports], state.log_squares)
-    errors = np.square(naive_left_out(data, supports, state.log_squares, state.log_ridge, S)).sum(axis=1)
-    errors[supports] = 0.0
-    assert grown.supports[:4].tolist() == supports.tolist()
-    assert set(grown.supports[4:]) == set(np.argsort(-errors)[:2])
+def test_centres_and_widths_are_those_that_explain_most_of_what_is_left():
+    rng = np.random.default_rng(1)
+    X, weights = rng.normal(size=(40, 2)), rng.uniform(0.5, 2.0, 40)
+    Y = np.column_stack([np.sin(2.0 * X[:, 0]), X[:, 1]]) + 0.1 * rng.normal(size=(40, 2))
+    data = Sample(X, Y, weights / weights.sum())
+    root, penalty, eta = np.sqrt(data.share)[:, None], 0.003, np.array([0.2, -0.7])
+    factors = {
+        (c, f): np.exp(-f * f * np.sum(np.exp(eta) * (X - X[c]) ** 2, axis=1)) for c in range(40) for f in FACTORS
+    }
+    chosen = []
+    for _ in range(5):
+        span = np.column_stack([root[:, 0]] + [root[:, 0] * factors[key] for key in chosen])
+
+        def left(values, span=span):
+            return values - span @ np.linalg.lstsq(span, values, rcond=None)[0]
+
+        gains = {}
+        for key, column in factors.items():
+            if key[0] not in [c for c, _ in chosen]:
+                rest = left(root * column[:, None])[:, 0]
+                gains[key] = np.sum((rest @ left(root * Y)) ** 2) / (rest @ rest + penalty)
+        chosen.append(max(gains, key=gains.get))
+    supports, log_squares = select(data, Dictionary(eta, penalty), 5)
+    assert supports.tolist() == [c for c, _ in chosen]
+    np.testing.assert_allclose(log_squares, [eta + 2.0 * np.log(f) for _, f in chosen])
+
+
+def test_errors_of_a_path_of_ridges_are_those_of_the_solves(problem):
+    data, supports, log_squares, _ = problem
+    loss = LeaveOneOutError(data, supports, overlaps(data.X[supports], log_squares))
+    path = ridge_path(data, data, supports, log_squares, np.array([-6.0, -1.0]))
+    for errors, log_ridge in zip(path, (-6.0, -1.0), strict=True):
+        f = loss.solve(log_squares, log_ridge).expansion
+        np.testing.assert_allclose(errors, np.square(f(data.X) - data.Y).sum(axis=1), rtol=1e-4, atol=1e-7)
 
 
 def varying(n=400, seed=0):
@@ -243,7 +268,7 @@ def test_parameters_in_a_grid_search_and_wrong_ones():
     for wrong in (
         {"n_supports": 0},
         {"n_supports": 1.5},
-        {"stages": 0},
+        {"patience": 0},
         {"max_iter": 1.5},
         {"validation_fraction": 1.0},
     ):

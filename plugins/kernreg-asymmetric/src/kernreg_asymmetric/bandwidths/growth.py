@@ -1,12 +1,19 @@
-"""Which samples are centres, with which bandwidths: a start, steps of descent, more centres at the worst residuals.
+"""Which samples are centres, with which bandwidths: a start, steps of descent, centres at the worst residuals.
 
-Bandwidths and ridge follow the gradient of the leave-one-out error. With as many bandwidths as there are, that error
-can be learned by heart as well: some samples are held out from everything, and their error says when to stop and how
-many centres are enough.
+1. `common_width`: one width for all, centres at equal ranks of the targets; width and ridge by leave-one-out.
+2. `descend`, shared: one width for each feature, by the gradient of the leave-one-out error.
+3. `selected`: centres chosen anew, one after the other where residuals are worst, each with a width of its own
+   (selection.py).
+4. `descend`: a width for every feature of every centre.
+
+With as many bandwidths as there are, the leave-one-out error can be learned by heart: some samples are held out from
+everything. Their error says when to stop, and a level is taken only if it lowers that error by more than two
+standard errors.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,11 +21,14 @@ import numpy as np
 from scipy import linalg, optimize
 
 from kernreg_asymmetric.bandwidths.adaptation import Expansion, LeaveOneOutError, Sample, kernel_values, overlaps
+from kernreg_asymmetric.bandwidths.selection import Dictionary, ridge_path, select
 
 WIDTHS = np.geomspace(0.125, 8.0, 7)  # of the common width that descent starts at, in units of √d
 _LEAST = -18.0  # of log λ: below it large coefficients cancel on the samples, and not between them
 _FAR = 30.0  # of |η| and log λ: beyond it nothing changes any more
 RIDGES = np.geomspace(1e-10, 1e4, 29)  # relative to the mean diagonal of K̃ᵀVK̃
+_SURE = 2.0  # standard errors by which a level has to lower the error held out
+_PENALTIES = (1.0, 10.0, 100.0)  # μ of a selection, in units of the ridge
 
 
 @dataclass(frozen=True)
@@ -27,20 +37,23 @@ class Plan:
 
     Attributes
     ----------
-    sizes : tuple of int
-        How many centres there are, stage by stage.
+    size : int
+        How many centres there may be.
     max_iter, patience : int
-        Steps of descent in a stage, and how many without a better error held out end it.
+        Steps of descent at a level, and how many without a better error held out end it.
     """
 
-    sizes: tuple[int, ...]
+    size: int
     max_iter: int
     patience: int
 
 
 @dataclass
 class State:
-    """Centres with bandwidths, the ridge and the bandwidths of its penalty; errors held out, and their mean."""
+    """Centres with bandwidths, the ridge and the bandwidths of its penalty; errors held out, and their mean.
+
+    ``dictionary`` is that of the selection which the centres came from, if they did.
+    """
 
     supports: np.ndarray
     log_squares: np.ndarray
@@ -49,29 +62,77 @@ class State:
     squares: np.ndarray = field(default_factory=lambda: np.zeros(0))
     error: float = np.inf
     path: list[tuple[int, float, float]] = field(default_factory=list)  # centres, leave-one-out error, error held out
+    dictionary: Dictionary | None = None
 
 
-def grow(train: Sample, held_out: Sample, plan: Plan) -> State:
-    """Return the best state, by the error held out, of all that were passed through."""
-    state = common_width(train, held_out, spread_over_targets(train.Y, plan.sizes[0]))
-    state = best = better(state, descend(train, held_out, state, plan, shared=True), held_out)
-    for size in plan.sizes[1:]:  # centres first: few bandwidths cannot be learned by heart
-        more = with_worst(train, held_out, state, size)
-        state = better(more, descend(train, held_out, more, plan, shared=True), held_out)
-        best = better(best, state, held_out)
-    for start in {id(state): state, id(best): best}.values():
-        found = descend(train, held_out, start, plan, shared=False)
-        best, path = better(best, found, held_out), found.path
-    best.path = path
-    return best
+def grow(parts: Sequence[tuple[Sample, Sample]], plan: Plan) -> State:
+    """Return the state of the highest level that is worth it, learned on the first part.
+
+    Parameters
+    ----------
+    parts : sequence of pairs of Sample
+        Samples to learn from and samples held out. The errors of all parts together decide: one part is enough
+        where many samples are held out.
+    plan : Plan
+    """
+    passages = [passage(train, held_out, plan) for train, held_out in parts]
+    share = np.concatenate([held_out.share for _, held_out in parts]) / len(parts)
+    errors = [np.concatenate([states[level].squares for states in passages]) for level in range(len(passages[0]))]
+    chosen = 0
+    for level in range(1, len(errors)):
+        if is_better(errors[chosen], errors[level], share):
+            chosen = level
+    state = passages[0][chosen]
+    state.path = passages[0][-1].path
+    return state
 
 
-def better(old: State, new: State, held_out: Sample) -> State:
-    """Return the new state if its error held out is less by more than half its uncertainty, else the old one."""
-    gain = old.squares - new.squares
-    mean = float(held_out.share @ gain)
-    deviation = float(np.sqrt(held_out.share**2 @ np.square(gain - mean)))
-    return new if mean > 0.5 * deviation else old
+def passage(train: Sample, held_out: Sample, plan: Plan) -> list[State]:
+    """Return the states of the four levels; the last one begins at the better of the two before it."""
+    start = common_width(train, held_out, spread_over_targets(train.Y, plan.size))
+    features = descend(train, held_out, start, plan, shared=True)
+    chosen = selected(train, held_out, features, plan.size)
+    base = min(features, chosen, key=lambda state: state.error)
+    return [start, features, chosen, descend(train, held_out, base, plan, shared=False)]
+
+
+def selected(train: Sample, held_out: Sample, base: State, size: int) -> State:
+    """Return centres chosen anew, with a width each, by bandwidths of features; μ and ridge by the error held out."""
+    log_ridges = np.arange(_LEAST, 3.0)
+    best: tuple[float, State] | None = None
+    for factor in _PENALTIES:
+        dictionary = Dictionary(base.log_squares[0], factor * float(np.exp(base.log_ridge)))
+        supports, log_squares = select(train, dictionary, size)
+        if not len(supports):
+            continue
+        errors = ridge_path(train, held_out, supports, log_squares, log_ridges) @ held_out.share
+        least = int(np.argmin(errors))
+        if best is None or errors[least] < best[0]:
+            ridge = float(log_ridges[least])
+            state = State(supports, log_squares, ridge, log_squares, path=base.path, dictionary=dictionary)
+            best = float(errors[least]), state
+    return base if best is None else _judged(train, held_out, best[1])
+
+
+def on_all(data: Sample, learned: np.ndarray, state: State) -> State:
+    """Return the state with samples numbered as in all data; selected centres are selected again, from all."""
+    if state.dictionary is None:
+        return replace(state, supports=learned[state.supports])
+    supports, log_squares = select(data, state.dictionary, len(state.supports))
+    return replace(state, supports=supports, log_squares=log_squares, anchor=log_squares)
+
+
+def is_better(old: np.ndarray, new: np.ndarray, share: np.ndarray) -> bool:
+    """Return whether new squared errors are less than the old ones by more than two standard errors.
+
+    >>> old, share = np.array([4.0, 5.0, 6.0]), np.full(3, 1 / 3)
+    >>> is_better(old, old - [1.0, 1.2, 0.8], share), is_better(old, old - [5.0, -1.0, -1.0], share)
+    (True, False)
+    """
+    gain = old - new
+    mean = float(share @ gain)
+    deviation = float(np.sqrt(share**2 @ np.square(gain - mean)))
+    return mean > _SURE * deviation
 
 
 def spread_over_targets(Y: np.ndarray, size: int) -> np.ndarray:
@@ -172,26 +233,3 @@ class _Watch:
         self._since += 1
         if self._since >= self._patience:
             raise StopIteration
-
-
-def with_worst(train: Sample, held_out: Sample, state: State, size: int) -> State:
-    """Return the state with the samples of the largest leave-one-out residuals as centres, as wide as their nearest."""
-    solved = loss_of(train, state.supports, state.anchor).solve(state.log_squares, state.log_ridge)
-    residuals = np.square(solved.left_out).sum(axis=1)
-    residuals[state.supports] = -1.0
-    more = np.argsort(-residuals, kind="stable")[: size - len(state.supports)]
-    centres = solved.expansion.centres
-    nearest = [int(np.argmin(np.square(centres - x).sum(axis=1))) for x in train.X[more]]
-    supports = np.concatenate([state.supports, more])
-    log_squares, anchor = (np.vstack([rows, rows[nearest]]) for rows in (state.log_squares, state.anchor))
-    return _judged(train, held_out, State(supports, log_squares, state.log_ridge, anchor, path=state.path))
-
-
-def stage_sizes(largest: int, stages: int) -> tuple[int, ...]:
-    """Return how many centres there are stage by stage: each stage about twice as many as the one before.
-
-    >>> stage_sizes(100, 3)
-    (25, 50, 100)
-    """
-    sizes = {max(1, round(largest / 2 ** (stages - 1 - stage))) for stage in range(stages)}
-    return tuple(sorted(sizes))

@@ -6,11 +6,12 @@ arXiv:2406.01435 (2024).
     f(x) = Σ_i α_i exp(-|θ_i ⊙ (x - x_i)|²) + b,      x_i some of the samples, θ_i one bandwidth for each feature
 
 α is solved exactly; θ and the ridge follow the gradient, by L-BFGS, of the squared error of samples held out from
-that solve one at a time (adaptation.py). Descent starts at the best common width, goes on with a common width for
-each feature while centres are added where residuals are worst, and then with bandwidths of every centre. A part of
-the samples is held out from all of it, and their error says when to stop (growth.py). In the end α is solved once
-more, on all samples. The paper solves α on the centres alone, without a ridge, which is for targets with little
-noise.
+that solve one at a time (adaptation.py). Descent starts at the best common width, and goes on with a common width for
+each feature. Then centres are chosen anew, one after the other where residuals are worst, each with a width of its
+own (selection.py); then bandwidths of every centre descend. A part of the samples is held out from all of it, and
+their error says when to stop and what is worth it (growth.py). In the end centres that were selected are selected from
+all samples, and α is solved on all of them. The paper solves α on the centres alone, without a ridge, which is for
+targets with little noise.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ from kernreg import get_config
 from kernreg.errors import DataError, ParameterError
 from kernreg.solvers import AtomicFit, Display, check_weights
 from kernreg_asymmetric.bandwidths.adaptation import Expansion, Sample
-from kernreg_asymmetric.bandwidths.growth import Plan, grow, loss_of, stage_sizes
+from kernreg_asymmetric.bandwidths.growth import Plan, grow, loss_of, on_all
 from kernreg_asymmetric.bandwidths.per_centre import lab_rbf
 from kernreg_asymmetric.targets import class_codes, dense_table, one_vs_rest, real_targets
+
+_ENOUGH = 300  # samples held out, in all turns
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class AdaptationReport(Display):
     ridge : float
         λ, of kernel values of about 1 and standardised targets.
     iterations : int
-        Steps of descent, all stages.
+        Steps of descent, all levels.
     loo_error, held_out_error : float
         Mean squared errors, of standardised targets: leave-one-out at the end, all samples, with centres and bandwidths
         held fixed; and of those that were held out.
@@ -66,14 +69,12 @@ class _LABRBF(AtomicFit, BaseEstimator):
         self,
         n_supports: Any = 0.2,
         *,
-        stages: int = 2,
         max_iter: int = 100,
         patience: int = 15,
         validation_fraction: float = 0.2,
         random_state: Any = 0,
     ):
         self.n_supports = n_supports
-        self.stages = stages
         self.max_iter = max_iter
         self.patience = patience
         self.validation_fraction = validation_fraction
@@ -95,12 +96,15 @@ class _LABRBF(AtomicFit, BaseEstimator):
         self._target_mean, self._target_scale = share @ Y, _deviations(Y, share)
         data = Sample((X - self._mean) / self._scale, (Y - self._target_mean) / self._target_scale, share)
         order = np.random.default_rng(_seed(self.random_state)).permutation(n)
-        held_out, learned = np.sort(order[:held]), np.sort(order[held:])
+        # Few samples say little: where that is so, others take their turn, and the errors of all decide.
+        turns = range(min(-(-_ENOUGH // held), n // held))
+        held_out = [np.sort(order[turn * held : (turn + 1) * held]) for turn in turns]
+        learned = [np.setdiff1d(np.arange(n), rows) for rows in held_out]
         # The products are as large as the samples: threads of BLAS as configured.
         with threadpool_limits(get_config().thread_count(), user_api="blas"):
-            train, test = data.take(learned), data.take(held_out)
-            state = grow(train, test, plan)
-            supports = learned[state.supports]
+            parts = [(data.take(rows), data.take(others)) for rows, others in zip(learned, held_out, strict=True)]
+            state = on_all(data, learned[0], grow(parts, plan))
+            supports = state.supports
             loss = loss_of(data, supports, state.anchor)
             solved = loss.solve(state.log_squares, state.log_ridge)
             self._expansion = solved.expansion
@@ -119,7 +123,7 @@ class _LABRBF(AtomicFit, BaseEstimator):
 
     def _plan(self, n: int) -> tuple[Plan, int]:
         """Return what is asked for, and how many samples are held out; raise ParameterError."""
-        for name in ("stages", "max_iter", "patience"):
+        for name in ("max_iter", "patience"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
                 raise ParameterError(f"{name}={value!r} is not accepted; give a positive integer")
@@ -135,8 +139,7 @@ class _LABRBF(AtomicFit, BaseEstimator):
             )
         whole = isinstance(count, Integral) or count > 1
         largest = min(n - held, max(1, int(count) if whole else int(count * n)))
-        sizes = stage_sizes(largest, int(self.stages))
-        return Plan(sizes, int(self.max_iter), int(self.patience)), held
+        return Plan(largest, int(self.max_iter), int(self.patience)), held
 
     def _values(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
@@ -158,12 +161,11 @@ class LABRBFRegressor(RegressorMixin, _LABRBF):
     ----------
     n_supports : float or int
         Most centres: a part of the samples (at most 1), or a number of them.
-    stages : int
-        How often centres are added; each stage has about twice as many as the one before.
     max_iter, patience : int
-        Steps of descent in each stage, and how many without a better error held out end it.
+        Steps of descent for bandwidths of features, and for those of centres, and how many without a better error
+        held out end it.
     validation_fraction : float
-        Part of the samples that is held out.
+        Part of the samples that is held out; where that is less than 300 samples, several parts in turn.
     random_state : int, Generator, RandomState or None
         Of which samples are held out.
 
