@@ -73,6 +73,9 @@ class Worker:
             env=self.variables,
             start_new_session=True,
         )
+        assert self.process.stdout is not None
+        if self.process.stdout.readline() != b"ready\n":
+            raise RuntimeError(f"no process for {self.attack.name}:\n{self.last_words()}")
 
     def stop(self) -> None:
         """End the process, and those it has started."""

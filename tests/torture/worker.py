@@ -26,6 +26,8 @@ def main(name: str) -> None:
     os.dup2(2, 1)
     faulthandler.enable()
     attack = attacks()[name]
+    answers.write("ready\n")
+    answers.flush()
     limited = False
     for line in sys.stdin:
         case = json.loads(line)
