@@ -15,7 +15,8 @@ from torture.process import environment
 from torture.record import record
 from torture.runner import Limit, Setting, Tally, replay, run_attack
 
-OUTPUT = Path(__file__).parent.parent.parent / "torture_output"
+ROOT = Path(__file__).parent.parent.parent
+OUTPUT = ROOT / "torture_output"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parsed(arguments)
     OUTPUT.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="torture-") as folder:
-        variables = environment(Path(folder), OUTPUT / "cache")
+        variables = environment(Path(folder), ROOT / ".pytest_cache/d/kernreg")  # of the tests, too
         if options.replay:
             return replayed(options.replay, variables)
         chosen = selected(options.attacks)
