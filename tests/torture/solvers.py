@@ -74,7 +74,8 @@ def answers(solver: Any, X: Any) -> dict[str, np.ndarray]:
             views = value if isinstance(value, dict) else {"": value}
             found |= {f"{method}{view}": np.array(array) for view, array in views.items()}
     if hasattr(solver, "kernel_") and callable(solver.kernel_):
-        found["kernel_"] = np.array(solver.kernel_(X[:5], X))
+        rows = X.tocsr() if hasattr(X, "tocsr") else X  # not every sparse form can be sliced
+        found["kernel_"] = np.array(solver.kernel_(rows[:5], rows))
     return found
 
 
