@@ -48,7 +48,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, help="the seed of all cases; a new one by default, 0 for --part ci")
     parser.add_argument("--workers", type=int, default=2, help="how many processes run cases")
     parser.add_argument("--replay", type=Path, help="a file of a failure: run its case alone")
-    parser.add_argument("--record", action="store_true", help="write the counts into docs/reliability.md")
+    parser.add_argument("--record", action="store_true", help="write the counts into docs/appendix/reliability.md")
     return parser.parse_args(arguments)
 
 

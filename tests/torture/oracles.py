@@ -72,8 +72,10 @@ def shift_gauss(X: Any, Z: Any = None, sigma: float = 1.0, shift: float = 0.5) -
 def sinh_gauss(X: Any, Z: Any = None, sigma: float = 1.0, beta: float = 0.5, tau: float = 1.0) -> np.ndarray:
     def value(x: np.ndarray, z: np.ndarray) -> Any:
         gap = (x - z) / L(sigma)
-        u = gap.sum() / np.sqrt(L(len(x)))
-        return np.exp(-(gap**2).sum()) * (1 + L(beta) * np.sinh(L(tau) * u))
+        u, square = L(tau) * gap.sum() / np.sqrt(L(len(x))), (gap**2).sum()
+        if abs(u) > 1000:  # the hyperbolic sine is an exponential, and beyond the range of numbers where the other is zero
+            return np.sign(u) * L(beta) * np.exp(abs(u) - square) / 2
+        return np.exp(-square) * (1 + L(beta) * np.sinh(u))
 
     return pairs(value, X, Z)
 
@@ -82,7 +84,10 @@ def cosh_gauss(X: Any, Z: Any = None, sigma: float = 1.0, beta: float = 0.5, tau
     def value(x: np.ndarray, z: np.ndarray) -> Any:
         gap = (x - z) / L(sigma)
         u = L(tau) * gap.sum() / np.sqrt(L(len(x)))
-        return np.exp(-(gap**2).sum() - L(tau) ** 2 / 4) * (np.cosh(u) + L(beta) * np.sinh(u))
+        square = (gap**2).sum() + L(tau) ** 2 / 4
+        if abs(u) > 1000:
+            return (1 + np.sign(u) * L(beta)) * np.exp(abs(u) - square) / 2
+        return np.exp(-square) * (np.cosh(u) + L(beta) * np.sinh(u))
 
     return pairs(value, X, Z)
 
