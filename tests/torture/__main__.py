@@ -31,11 +31,13 @@ def main(arguments: list[str] | None = None) -> int:
         seed = options.seed if options.seed is not None else 0 if options.part == "ci" else random.randrange(10**6)
         print(f"torture: {len(chosen)} attacks, seed {seed} (SEED={seed} repeats it)", flush=True)
         setting = Setting(seed, options.workers, variables, OUTPUT / "failures")
-        tallies = [shown(run_attack(attack, limit_of(attack, chosen, options), setting)) for attack in chosen]
+        tallies = []
+        for attack in chosen:
+            tallies.append(shown(run_attack(attack, limit_of(attack, chosen, options), setting)))
+            if options.record:  # after each: a run may be ended early
+                record(tallies[-1:], how_long(options))
     violations = sum(tally.violations for tally in tallies)
     print(f"torture: {sum(tally.cases for tally in tallies):,} cases, {violations} violations")
-    if options.record:
-        record(tallies, how_long(options))
     return 1 if violations else 0
 
 

@@ -52,7 +52,7 @@ class Attack:
     full: int
     ci: int
     minutes: float = 1.0
-    seconds: float = 120.0
+    seconds: float = 900.0
     cpu: float = 60.0
     memory: int = 4 << 30
     workers: int = 64
