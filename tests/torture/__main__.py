@@ -43,7 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """What the command line says."""
-    parser = argparse.ArgumentParser(prog="torture", description="Attack everything; --part ci for a few minutes of it.")
+    parser = argparse.ArgumentParser(
+        prog="torture", description="Attack everything; --part ci for a few minutes of it."
+    )
     parser.add_argument("attacks", nargs="*", help="names or patterns of attacks (solver-*); all by default")
     parser.add_argument("--part", choices=["full", "ci"], default="full", help="how many cases of each attack")
     parser.add_argument("--budget", type=duration, help="end by the clock: 20m, 90s; divided among the attacks")

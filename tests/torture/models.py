@@ -1,4 +1,4 @@
-"""Model files under attack: saved solvers, kernels, chains, and every estimator of scikit-learn that a file may hold."""
+"""Model files under attack: solvers, kernels, chains, and every estimator of scikit-learn that a file may hold."""
 
 from __future__ import annotations
 
@@ -33,8 +33,21 @@ LEFT_OUT = (
 
 def special() -> dict[str, Callable[[], Any]]:
     """Estimators that are made of others, or need more than their defaults."""
-    from sklearn import calibration, compose, ensemble, feature_selection, gaussian_process, linear_model, model_selection
-    from sklearn import multiclass, neighbors, neural_network, pipeline, preprocessing, random_projection
+    from sklearn import (
+        calibration,
+        compose,
+        ensemble,
+        feature_selection,
+        gaussian_process,
+        linear_model,
+        model_selection,
+        multiclass,
+        neighbors,
+        neural_network,
+        pipeline,
+        preprocessing,
+        random_projection,
+    )
 
     line = linear_model.LogisticRegression
     return {

@@ -1,6 +1,7 @@
 """Formulas of kernels in long double, one pair of samples at a time, beside those of tests/naive.py.
 
-Nothing here uses kernreg. `ORACLES` says for each kernel what samples it takes, what parameters are tried, and its values.
+Nothing here uses kernreg. `ORACLES` says of each kernel what samples it takes, what parameters are tried, and its
+values.
 """
 
 from __future__ import annotations
@@ -73,7 +74,9 @@ def sinh_gauss(X: Any, Z: Any = None, sigma: float = 1.0, beta: float = 0.5, tau
     def value(x: np.ndarray, z: np.ndarray) -> Any:
         gap = (x - z) / L(sigma)
         u, square = L(tau) * gap.sum() / np.sqrt(L(len(x))), (gap**2).sum()
-        if abs(u) > 1000:  # the hyperbolic sine is an exponential, and beyond the range of numbers where the other is zero
+        if (
+            abs(u) > 1000
+        ):  # the hyperbolic sine is an exponential, and beyond the range of numbers where the other is zero
             return np.sign(u) * L(beta) * np.exp(abs(u) - square) / 2
         return np.exp(-square) * (1 + L(beta) * np.sinh(u))
 
@@ -170,11 +173,20 @@ ORACLES: dict[str, Oracle] = {
     ),
     "ask-rff": Oracle(
         partial(ask_rff),
-        {"frequencies": [[[1.0, -0.5, 0.2, 0.3], [0.1, 2.0, -1.0, 0.7]]], "phases": [[[0.5, -1.0]]], "weights": [[[1.0, 0.25]]]},
+        {
+            "frequencies": [[[1.0, -0.5, 0.2, 0.3], [0.1, 2.0, -1.0, 0.7]]],
+            "phases": [[[0.5, -1.0]]],
+            "weights": [[[1.0, 0.25]]],
+        },
         "four",
     ),
     "lab-rbf": Oracle(
-        lab_rbf, {"centres": [[[0.0, 0.1, 0.2, 0.3], [2.0, 1.9, -1.8, 0.5]]], "theta": [[[1.0, 0.5, 0.7, 0.2], [0.3, 0.1, 1.1, 0.9]]]}, "four"
+        lab_rbf,
+        {
+            "centres": [[[0.0, 0.1, 0.2, 0.3], [2.0, 1.9, -1.8, 0.5]]],
+            "theta": [[[1.0, 0.5, 0.7, 0.2], [0.3, 0.1, 1.1, 0.9]]],
+        },
+        "four",
     ),
 }
 

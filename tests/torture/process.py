@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -19,7 +20,9 @@ TESTS = Path(__file__).parent.parent
 
 def environment(folder: Path, cache: Path) -> dict[str, str]:
     """What workers see of the environment: nothing of the user's settings, a folder for files, a compile cache."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("KERNREG_") or name == "KERNREG_DATA"}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith("KERNREG_") or name == "KERNREG_DATA"
+    }
     return kept | {
         "TMPDIR": str(folder),
         "KERNREG_CACHE_DIR": os.environ.get("KERNREG_CACHE_DIR", str(cache)),
@@ -37,7 +40,7 @@ class Worker:
     def __init__(self, attack: Attack, variables: dict[str, str]):
         self.attack, self.variables = attack, variables
         self.process: subprocess.Popen[bytes] | None = None
-        self.errors = tempfile.TemporaryFile(dir=variables["TMPDIR"])
+        self.errors = tempfile.TemporaryFile(dir=variables["TMPDIR"])  # noqa: SIM115  open until `close`
 
     def ask(self, case: Case) -> dict[str, Any]:
         """Run a case and return its outcome."""
@@ -81,17 +84,13 @@ class Worker:
         """End the process, and those it has started."""
         if self.process is None:
             return
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
             assert pipe is not None
-            try:
+            with contextlib.suppress(BrokenPipeError):
                 pipe.close()
-            except BrokenPipeError:
-                pass
         self.process = None
 
     def last_words(self) -> str:

@@ -86,32 +86,32 @@ def _sparse(X: np.ndarray, form: str) -> Any:
 def changed(given: Any) -> None:
     """Overwrite what the caller holds, in place, as far as it can be written to."""
     if isinstance(given, list):
-        for number, row in enumerate(given):
-            if isinstance(row, list | np.ndarray):
-                changed(row)
-            else:
-                given[number] = 7.5
+        _replace_items(given, given)
     elif type(given).__module__.startswith("pandas"):
         given.iloc[:, :] = 7.5
     elif isinstance(given, np.ndarray) and given.dtype == object:
-        for number, item in enumerate(given.flat):
-            if isinstance(item, np.ndarray | list):
-                changed(item)
-            else:
-                given.flat[number] = 7.5
+        _replace_items(given.ravel(), given.flat)
+    elif isinstance(given, np.ndarray) and not given.flags.writeable:
+        if isinstance(given.base, np.ndarray) and given.base.flags.writeable:
+            changed(given.base)
+        elif given.flags.owndata:
+            given.flags.writeable = True
+            changed(given)
     elif isinstance(given, np.ndarray):
-        if not given.flags.writeable:
-            if given.base is not None and isinstance(given.base, np.ndarray) and given.base.flags.writeable:
-                changed(given.base)
-            elif given.flags.owndata:
-                given.flags.writeable = True
-                changed(given)
-        elif given.size:
+        if given.size:
             given[...] = np.roll(given, 1, axis=0)[::-1] if given.dtype.kind in "USOb" else _other(given)
     elif hasattr(given, "tocsr"):
         for part in ("data", "indices", "row", "col"):
             if isinstance(getattr(given, part, None), np.ndarray):
                 changed(getattr(given, part))
+
+
+def _replace_items(items: Any, target: Any) -> None:
+    for number, item in enumerate(items):
+        if isinstance(item, np.ndarray | list):
+            changed(item)
+        else:
+            target[number] = 7.5
 
 
 def _other(values: np.ndarray) -> np.ndarray:

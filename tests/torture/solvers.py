@@ -82,7 +82,8 @@ def answers(solver: Any, X: Any) -> dict[str, np.ndarray]:
 def same(left: dict[str, np.ndarray], right: dict[str, np.ndarray]) -> bool:
     """Whether all answers are the same, to the last bit."""
     return left.keys() == right.keys() and all(
-        left[name].dtype == right[name].dtype and np.array_equal(left[name], right[name], equal_nan=_inexact(left[name]))
+        left[name].dtype == right[name].dtype
+        and np.array_equal(left[name], right[name], equal_nan=_inexact(left[name]))
         for name in left
     )
 

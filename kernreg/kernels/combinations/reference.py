@@ -220,8 +220,8 @@ class BoundSpectrum(_Learnt):
         if to_reference:
             return copied((left @ ratio).astype(dtype), out)
         left = left @ half
-        # One factor twice where the samples are the same: the result is then symmetric to the last bit. Of a kernel that
-        # is symmetric on the reference set only, by chance perhaps, the two factors differ.
+        # One factor twice where the samples are the same: the result is then symmetric to the last bit. Of a kernel
+        # that is symmetric on the reference set only, by chance perhaps, the two factors differ.
         same = inner.symmetric and (Z is None or same_samples(X, Z))
         right = left if same else inner._evaluate(R, X if Z is None else Z, None, None).T @ half
         return copied((left @ right.T).astype(dtype), out)

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+
 from torture.attack import Attack, Case, Outcome
 from torture.oracles import ORACLES, draw
 from torture.samples import FORMS, in_form
@@ -83,7 +84,9 @@ def run_forms(case: Case) -> Outcome:
 def expected_refusal(case: Case, message: str) -> bool:
     """Whether a kernel may refuse these samples: forms that hold no distribution any more, objects, the long double."""
     forms = case["forms"][:1] if case["alone"] else case["forms"]
-    odd = {"object", "longdouble", "float16", "bool"} | (COARSE if ORACLES[case["kernel"]].samples == "distribution" else set())
+    odd = {"object", "longdouble", "float16", "bool"} | (
+        COARSE if ORACLES[case["kernel"]].samples == "distribution" else set()
+    )
     return bool(message) and any(form in odd or form.startswith("sparse") for form in forms)
 
 
@@ -113,7 +116,9 @@ def size_cases(rng: Random) -> Iterator[Case]:
             yield {
                 "kernel": name,
                 "params": some_params(name, rng),
-                "exponent": rng.choice([-320, -300, -200, -150, -100, -20, 20, 100, 150, 200, 300, 308, *range(-12, 13, 4)]),
+                "exponent": rng.choice(
+                    [-320, -300, -200, -150, -100, -20, 20, 100, 150, 200, 300, 308, *range(-12, 13, 4)]
+                ),
                 "widths": rng.random() < 0.6,
                 "seed": rng.randrange(10**6),
             }
@@ -260,7 +265,7 @@ def run_hopeless(case: Case) -> Outcome:
 ATTACKS = [
     Attack(
         "kernel-samples",
-        "every kernel with a formula on dtypes, layouts, tables, files and sparse forms, mixed: the formula in long double",
+        "every kernel that has a formula on dtypes, layouts, tables, files, sparse forms, mixed: equal to long double",
         form_cases,
         run_forms,
         full=9000,

@@ -9,11 +9,20 @@ from random import Random
 from typing import Any
 
 import numpy as np
+
 from torture.attack import Attack, Case, Outcome
 from torture.samples import changed
 
 LEAVES = (
-    *("rbf(sigma=2.0)", "laplacian(sigma=3.0)", "linear()", "poly(degree=2)", "tanh(c=0.3)", "sne(sigma=2.0)", "t(sigma=1.5)"),
+    *(
+        "rbf(sigma=2.0)",
+        "laplacian(sigma=3.0)",
+        "linear()",
+        "poly(degree=2)",
+        "tanh(c=0.3)",
+        "sne(sigma=2.0)",
+        "t(sigma=1.5)",
+    ),
     *("cauchy(sigma=2.0)", "tl1(rho=4.0)", "matern(sigma=2.0)", "rbf(sigma='median')", "sne(sigma='scale')"),
     *("shift-gauss(sigma=3.0)", "skew-laplace()", "rational-quadratic(sigma=2.0)", "local-rbf()"),
 )
@@ -85,7 +94,9 @@ def run_tree(case: Case) -> Outcome:
     rng = np.random.default_rng(case["seed"])
     R = rng.normal(size=(case["reference"], 3))
     X = np.vstack([rng.normal(size=(case["before"], 3)), R, rng.normal(size=(case["after"], 3))])
-    Z = {"none": None, "reference": R, "same": X.copy(), "part": X[1:], "other": rng.normal(size=(6, 3))}[case["columns"]]
+    Z = {"none": None, "reference": R, "same": X.copy(), "part": X[1:], "other": rng.normal(size=(6, 3))}[
+        case["columns"]
+    ]
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         kernel = grown(case["tree"])
@@ -154,7 +165,7 @@ def ways(k: Any, X: Any, Z: Any, K: np.ndarray, case: Case, rng: Any) -> Iterato
 
 
 def elementwise(node: Any, X: np.ndarray, Z: np.ndarray) -> np.ndarray | None:
-    """The values of a tree by numpy from those of its leaves, None where a leaf or a combination takes a reference set."""
+    """The values of a tree by numpy from those of its leaves, None where anything in it takes a reference set."""
     import kernreg as kr
 
     if isinstance(node, str):
@@ -186,7 +197,12 @@ def elementwise(node: Any, X: np.ndarray, Z: np.ndarray) -> np.ndarray | None:
 def ownership_cases(rng: Random) -> Iterator[Case]:
     while True:
         for name in kernel_names():
-            yield {"kernel": name, "n": rng.choice([4, 9]), "what": rng.choice(["construct", "bind", "samples"]), "seed": rng.randrange(10**6)}
+            yield {
+                "kernel": name,
+                "n": rng.choice([4, 9]),
+                "what": rng.choice(["construct", "bind", "samples"]),
+                "seed": rng.randrange(10**6),
+            }
 
 
 @functools.cache

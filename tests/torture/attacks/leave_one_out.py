@@ -8,9 +8,21 @@ from random import Random
 from typing import Any
 
 import numpy as np
+
 from torture.attack import Attack, Case, Outcome
 
-MATRICES = ("gaussian", "low rank", "indefinite", "asymmetric", "skewed", "duplicates", "large", "small", "shifted", "pole")
+MATRICES = (
+    "gaussian",
+    "low rank",
+    "indefinite",
+    "asymmetric",
+    "skewed",
+    "duplicates",
+    "large",
+    "small",
+    "shifted",
+    "pole",
+)
 #: Relative to the largest target or value. Where it is more, there has to be a warning.
 TOLERANCE = 1e-6
 
@@ -168,8 +180,8 @@ def left_out_wrong(case: Case, K: Any, Y: Any, gamma: float, weights: Any, found
 ATTACKS = [
     Attack(
         "leave-one-out",
-        "solutions and leave-one-out values, γ from 1e-3 to 1e14 and at poles, against refits in fifty digits: equal to "
-        "1e-6, or a warning",
+        "solutions and leave-one-out values, γ from 1e-3 to 1e14 and at poles, against refits in fifty digits: equal "
+        "to 1e-6, or a warning",
         cases,
         run,
         full=6000,

@@ -16,14 +16,64 @@ from typing import Any
 from torture.attack import Attack, Case, Outcome
 from torture.models import base_names, saved, use
 
-WATCHED = ("exec", "os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.", "socket.", "ctypes.dlopen", "pickle.")
+WATCHED = (
+    "exec",
+    "os.system",
+    "os.exec",
+    "os.posix_spawn",
+    "os.fork",
+    "subprocess.",
+    "socket.",
+    "ctypes.dlopen",
+    "pickle.",
+)
 #: What stands where something else stood.
 HOSTILE: list[Any] = [
     *(None, True, False, 0, 1, -1, 2, 3, 39, 40, 41, 2**31 - 1, 2**31, -(2**31), 2**53, 2**63, 2**64, 10**30, 1e-300),
-    *(0.5, 1e308, -1e308, "", "a", "nan", "inf", "auto", "brute", "kd_tree", "precomputed", "rbf", "../../x", "os:system"),
-    *([], [1], [-1, -1], [2**40, 2], {}, {"list": []}, {"tuple": []}, {"dict": []}, {"array": 0}, {"array": 1}, {"array": 2}),
-    *({"float": "nan"}, {"float": "inf"}, {"int": "ffffffffffffffffffff"}, {"ref": 0}, {"ref": 1}, {"list": [{"ref": 1}]}),
-    *({"bytes": "AAAA"}, {"dtype": "<f8"}, {"range": [0, 2**62, 1]}, {"scalar": ["<i8", -1]}, {"scalar": ["<f8", 1e308]}),
+    *(
+        0.5,
+        1e308,
+        -1e308,
+        "",
+        "a",
+        "nan",
+        "inf",
+        "auto",
+        "brute",
+        "kd_tree",
+        "precomputed",
+        "rbf",
+        "../../x",
+        "os:system",
+    ),
+    *(
+        [],
+        [1],
+        [-1, -1],
+        [2**40, 2],
+        {},
+        {"list": []},
+        {"tuple": []},
+        {"dict": []},
+        {"array": 0},
+        {"array": 1},
+        {"array": 2},
+    ),
+    *(
+        {"float": "nan"},
+        {"float": "inf"},
+        {"int": "ffffffffffffffffffff"},
+        {"ref": 0},
+        {"ref": 1},
+        {"list": [{"ref": 1}]},
+    ),
+    *(
+        {"bytes": "AAAA"},
+        {"dtype": "<f8"},
+        {"range": [0, 2**62, 1]},
+        {"scalar": ["<i8", -1]},
+        {"scalar": ["<f8", 1e308]},
+    ),
 ]
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "<u4", "|b1", "|i1", "<U1", "<c16", "<f2", "<M8[s]")
 
@@ -36,7 +86,9 @@ def damage_cases(rng: Random) -> Iterator[Case]:
     while True:
         yield {
             "base": rng.choice(names),
-            "changes": [[rng.choice(DAMAGES), rng.random(), rng.randrange(2**31)] for _ in range(rng.choice([1, 1, 1, 2, 5]))],
+            "changes": [
+                [rng.choice(DAMAGES), rng.random(), rng.randrange(2**31)] for _ in range(rng.choice([1, 1, 1, 2, 5]))
+            ],
             "mmap": rng.random() < 0.5,
         }
 
@@ -138,7 +190,9 @@ def forgeries_of(names: list[str], rng: Random) -> Iterator[Case]:
             count = rng.choice([1, 1, 2, 3])
             yield {
                 "base": name,
-                "changes": [[rng.choice(kinds), rng.random(), rng.random(), rng.randrange(2**31)] for _ in range(count)],
+                "changes": [
+                    [rng.choice(kinds), rng.random(), rng.random(), rng.randrange(2**31)] for _ in range(count)
+                ],
             }
 
 
@@ -166,7 +220,9 @@ def forge(forger: Any, kind: str, first: float, second: float, number: int) -> N
         numbers = [(h, k) for h, k in places if isinstance(h[k], int | float) and not isinstance(h[k], bool)]
         if numbers:
             holder, key = numbers[int(first * len(numbers))]
-            holder[key] = [0, -1, holder[key] + 1, holder[key] - 1, holder[key] * 1000, 2**31, -(2**63), 10**9][number % 8]
+            holder[key] = [0, -1, holder[key] + 1, holder[key] - 1, holder[key] * 1000, 2**31, -(2**63), 10**9][
+                number % 8
+            ]
     elif kind == "swap":
         other, place = places[int(second * len(places))]
         holder[key], other[place] = copy.deepcopy(other[place]), copy.deepcopy(holder[key])
@@ -198,7 +254,9 @@ def forge(forger: Any, kind: str, first: float, second: float, number: int) -> N
                 total = 1
                 for length in shape:
                     total *= length if isinstance(length, int) else 1
-                which["shape"] = [[total], [1, total], [total, 1], shape[::-1], [0, *shape], shape[:-1], [-1, total]][number % 7]
+                which["shape"] = [[total], [1, total], [total, 1], shape[::-1], [0, *shape], shape[:-1], [-1, total]][
+                    number % 7
+                ]
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+
 from torture.attack import Attack, Case, Outcome
 
 LARGE = 1600  # a side: 20 MB
@@ -169,7 +170,16 @@ def saved_with_little_room(case: Case, folder: Path, limit: int | None) -> Outco
 # Links and nodes --------------------------------------------------------------------------------------------
 
 TARGETS = (
-    *("file", "nothing", "link to a file", "link to nothing", "link to itself", "hard link", "link to a folder", "folder"),
+    *(
+        "file",
+        "nothing",
+        "link to a file",
+        "link to nothing",
+        "link to itself",
+        "hard link",
+        "link to a folder",
+        "folder",
+    ),
     *("fifo", "device", "link to a device", "socket", "read-only file", "file in a read-only folder", "no folder"),
 )
 
@@ -242,7 +252,16 @@ def saved_onto(case: Case, path: Path, other: Path) -> Outcome:
         if now != kind:
             return f"destroyed: {target} was refused and replaced"
         return f"refusal: {error!r}" if target in ("file", "nothing", "link to a file", "hard link") else None
-    if target in ("folder", "fifo", "device", "link to a device", "socket", "link to a folder", "link to itself", "no folder"):
+    if target in (
+        "folder",
+        "fifo",
+        "device",
+        "link to a device",
+        "socket",
+        "link to a folder",
+        "link to itself",
+        "no folder",
+    ):
         return f"accepted: saved onto {target}"
     if number_in(path) != 2:
         return f"lost: saved onto {target}, and the file holds {number_in(path)}"
@@ -258,7 +277,12 @@ def saved_onto(case: Case, path: Path, other: Path) -> Outcome:
 
 def crowd_cases(rng: Random) -> Iterator[Case]:
     while True:
-        yield {"side": rng.choice([50, 300, 900]), "saves": 4, "kill": rng.random() < 0.3, "delay": round(rng.random(), 3)}
+        yield {
+            "side": rng.choice([50, 300, 900]),
+            "saves": 4,
+            "kill": rng.random() < 0.3,
+            "delay": round(rng.random(), 3),
+        }
 
 
 def run_crowd(case: Case) -> Outcome:

@@ -26,13 +26,14 @@ FIRST, SECOND, NEW = 40, 46, 12
 SLOW = 120
 
 
-
 @functools.cache
 def error_class(name: str) -> type[BaseException]:
     """A subclass of an error, which tells injected ones from others."""
     from numpy.linalg import LinAlgError
 
-    base = {"MemoryError": MemoryError, "KeyboardInterrupt": KeyboardInterrupt, "OSError": OSError}.get(name, LinAlgError)
+    base = {"MemoryError": MemoryError, "KeyboardInterrupt": KeyboardInterrupt, "OSError": OSError}.get(
+        name, LinAlgError
+    )
     return type(f"Injected{name}", (base,), {})
 
 
@@ -131,7 +132,7 @@ def run_failures(case: Case) -> Outcome:
         ready = prepared_for(case, FIRST, SECOND)
         model = make(case).fit(*ready["A"])
         for at in range(case["first"], ready["calls"] + 1, case["every"]):
-            _, raised = failing(lambda: model.fit(*ready["B"]), at, error)
+            _, raised = failing(functools.partial(model.fit, *ready["B"]), at, error)
             where = f"{case['error']} in call {at} of {ready['calls']}"
             wrong = verdict(model, ready, raised, where)
             if wrong is None and raised is not None and not _from(raised, error):
@@ -207,7 +208,7 @@ def run_interrupts(case: Case) -> Outcome:
         model = make(case).fit(*ready["A"])
         for fraction in case["times"]:
             delay = fraction * ready["seconds"]
-            raised = Interruption().during(lambda: model.fit(*ready["B"]), delay)
+            raised = Interruption().during(functools.partial(model.fit, *ready["B"]), delay)
             if raised is not None and not isinstance(raised, KeyboardInterrupt):
                 return f"other error: SIGINT after {delay:.4f} s came out as {raised!r}"
             wrong = verdict(model, ready, raised, f"SIGINT after {delay:.4f} s")

@@ -11,11 +11,26 @@ from random import Random
 from typing import Any
 
 import numpy as np
+
 from torture.attack import Attack, Case, Outcome
 from torture.samples import FORMS, changed, in_form
 from torture.solvers import answers, make, problem, same, subjects
 
-VALUES: list[Any] = [None, True, -1, 0, 3, 10**9, 1e-300, 1e300, float("nan"), "nonsense", "loo", "rbf(sigma=9.0)", "object"]
+VALUES: list[Any] = [
+    None,
+    True,
+    -1,
+    0,
+    3,
+    10**9,
+    1e-300,
+    1e300,
+    float("nan"),
+    "nonsense",
+    "loo",
+    "rbf(sigma=9.0)",
+    "object",
+]
 
 
 def input_cases(rng: Random) -> Iterator[Case]:

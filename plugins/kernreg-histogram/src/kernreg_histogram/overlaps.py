@@ -100,8 +100,8 @@ def _power(values: np.ndarray, b: float) -> np.ndarray:
     largest = float(values.max(initial=0.0))
     if largest > 0.0 and not np.finfo(powers.dtype).tiny <= float(powers.max()) < np.inf:
         warnings.warn(
-            f"histogram-intersection: bins of size {largest:.3g} to the power {b:g} are beyond the range of numbers, and "
-            "kernel values are wrong. Scale the histograms",
+            f"histogram-intersection: bins of size {largest:.3g} to the power {b:g} are beyond the range of numbers, "
+            "and kernel values are wrong. Scale the histograms",
             RangeWarning,
             stacklevel=2,
         )
