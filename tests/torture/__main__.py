@@ -11,7 +11,7 @@ from pathlib import Path
 
 from torture.attack import Attack, attacks, selected
 from torture.failures import read_failure
-from torture.process import environment
+from torture.process import Worker, environment
 from torture.record import record
 from torture.runner import Limit, Setting, Tally, replay, run_attack
 
@@ -30,12 +30,14 @@ def main(arguments: list[str] | None = None) -> int:
         chosen = selected(options.attacks)
         seed = options.seed if options.seed is not None else 0 if options.part == "ci" else random.randrange(10**6)
         print(f"torture: {len(chosen)} attacks, seed {seed} (SEED={seed} repeats it)", flush=True)
-        setting = Setting(seed, options.workers, variables, OUTPUT / "failures")
+        setting = Setting(seed, [Worker(variables) for _ in range(options.workers)], OUTPUT / "failures")
         tallies = []
         for attack in chosen:
             tallies.append(shown(run_attack(attack, limit_of(attack, chosen, options), setting)))
             if options.record:  # after each: a run may be ended early
                 record(tallies[-1:], how_long(options))
+        for worker in setting.workers:
+            worker.close()
     violations = sum(tally.violations for tally in tallies)
     print(f"torture: {sum(tally.cases for tally in tallies):,} cases, {violations} violations")
     return 1 if violations else 0

@@ -337,6 +337,7 @@ ATTACKS = [
         minutes=2.0,
         seconds=600.0,
         workers=1,
+        fresh=True,
     ),
     Attack(
         "save-room",
@@ -347,6 +348,7 @@ ATTACKS = [
         ci=40,
         minutes=1.0,
         workers=1,
+        fresh=True,
     ),
     Attack(
         "save-targets",
@@ -357,6 +359,7 @@ ATTACKS = [
         ci=30,
         minutes=0.5,
         workers=1,
+        fresh=True,
     ),
     Attack(
         "save-crowd",
@@ -368,5 +371,6 @@ ATTACKS = [
         minutes=1.0,
         seconds=600.0,
         workers=1,
+        fresh=True,
     ),
 ]

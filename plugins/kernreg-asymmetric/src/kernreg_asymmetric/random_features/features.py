@@ -85,8 +85,8 @@ def _warn_of_large(angles: np.ndarray) -> None:
     largest = float(np.abs(angles).max(initial=0.0))
     if not largest * np.finfo(angles.dtype).eps <= 1e-3:
         warnings.warn(
-            f"ask-rff: an angle ⟨ω, x⟩ is {largest:.3g}, whose cosine rounding makes arbitrary in {angles.dtype}. Scale "
-            "the samples, or move their mean to the origin: the kernel only sees differences of samples",
+            f"ask-rff: an angle ⟨ω, x⟩ is {largest:.3g}, whose cosine rounding makes arbitrary in {angles.dtype}. "
+            "Scale the samples, or move their mean to the origin: the kernel only sees differences of samples",
             RangeWarning,
             stacklevel=2,
         )
