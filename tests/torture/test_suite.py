@@ -132,11 +132,10 @@ WITHOUT_FORMULA = {
 
 
 def test_every_kernel_and_every_solver_is_attacked():
+    from kernreg.registry import get_registry
     from torture.attacks.kernel_trees import kernel_names
     from torture.oracles import ORACLES
     from torture.solvers import subjects
-
-    from kernreg.registry import get_registry
 
     ours = {
         entry.name for entry in get_registry("kernel").entries() if (entry.distribution or "").startswith("kernreg")
