@@ -26,7 +26,14 @@ def entry_of(kind: str, obj: Any) -> Entry | None:
 
 
 def qualified_name(entry: Entry) -> str:
-    """The name that means this plugin and no other: ``"distribution:name"``, or the name of a runtime registration."""
+    """The name that means this plugin and no other: ``"distribution:name"``, or the name of a runtime registration.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> qualified_name(next(entry for entry in kr.available("kernel") if entry.name == "rbf"))
+    'kernreg:rbf'
+    """
     return entry.name if entry.distribution is None else f"{entry.distribution}:{entry.name}"
 
 

@@ -42,6 +42,13 @@ class Entry:
         or ``"incompatible"``.
     reason : str
         Why, for every status but the first two; otherwise empty.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> entry = next(entry for entry in kr.available("kernel") if entry.name == "rbf")
+    >>> entry.kind, entry.distribution, entry.target
+    ('kernel', 'kernreg', 'kernreg.kernels.builtin:rbf')
     """
 
     kind: str
@@ -88,7 +95,13 @@ class Claim(NamedTuple):
 
 @dataclass(frozen=True)
 class MetadataProblem:
-    """Something on the path that could not be read."""
+    """Something on the path that could not be read.
+
+    Examples
+    --------
+    >>> MetadataProblem("site-packages/broken.egg-info", "no metadata").reason
+    'no metadata'
+    """
 
     path: str
     reason: str

@@ -17,6 +17,11 @@ class Requirement(NamedTuple):
     name : str
     distribution, version : str or None
         What provided it when the model was saved; None for a runtime registration.
+
+    Examples
+    --------
+    >>> Requirement("kernel", "katz", "kernreg-graph", "0.1.0").name
+    'katz'
     """
 
     kind: str
