@@ -34,6 +34,7 @@ exclude_patterns = ["_build", "examples", "gallery/**/*.ipynb", "benchmarks"]
 nitpicky = True
 # Types in docstrings are words such as "array of shape (n,)", not names to look up.
 nitpick_ignore_regex = [("py:(class|obj|exc|data)", ".*")]
+suppress_warnings = ["ref.python"]  # "name" is an attribute of several classes, and no link
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

@@ -54,18 +54,21 @@ def draw(page: Path, folder: Path) -> list[Path]:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    from kernreg.registry import isolated
+
     folder.mkdir(parents=True, exist_ok=True)
     namespace: dict[str, object] = {"__name__": "__main__"}
     written: list[Path] = []
     plt.close("all")
-    for block in FENCE.finditer(page.read_text(encoding="utf-8")):
-        if ">>>" in block[1]:  # a session, which the tests compare with what it shows
-            continue
-        exec(compile(block[1], str(page), "exec"), namespace)
-        for number in plt.get_fignums():
-            written.append(folder / f"{page.stem}-{len(written) + 1}.png")
-            plt.figure(number).savefig(written[-1], dpi=110, bbox_inches="tight", facecolor="white")
-        plt.close("all")
+    with isolated():  # what a page registers is not for the catalogues
+        for block in FENCE.finditer(page.read_text(encoding="utf-8")):
+            if ">>>" in block[1]:  # a session, which the tests compare with what it shows
+                continue
+            exec(compile(block[1], str(page), "exec"), namespace)
+            for number in plt.get_fignums():
+                written.append(folder / f"{page.stem}-{len(written) + 1}.png")
+                plt.figure(number).savefig(written[-1], dpi=110, bbox_inches="tight", facecolor="white")
+            plt.close("all")
     return written
 
 

@@ -37,6 +37,15 @@ class KernelParameters(AtomicFit, BaseEstimator):
     Kernels are immutable, so setting a parameter inside one puts a new kernel in its place. The kernel may be given as
     a spec string, a family or a Kernel; the three behave the same in a grid search. None is the kernel of the chain
     that the estimator is a step of, else `default_kernel`.
+
+    Examples
+    --------
+    >>> class Machine(KernelParameters):
+    ...     def __init__(self, kernel=None, gamma=1.0):
+    ...         self.kernel, self.gamma = kernel, gamma
+    >>> machine = Machine("rbf(sigma=2.0)").set_params(kernel__sigma=3.0)
+    >>> machine.kernel, machine.get_params()["kernel__sigma"]
+    (rbf(sigma=3.0), 3.0)
     """
 
     kernel: Any

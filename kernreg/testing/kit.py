@@ -73,7 +73,13 @@ def law_book(obj: Any, **options: Any) -> tuple[LawBook, Any]:
 
 
 def verdicts(obj: Any, **options: Any) -> Iterator[Verdict]:
-    """Check every law of an object's kind and say what became of each; never raises for a broken law."""
+    """Check every law of an object's kind and say what became of each; never raises for a broken law.
+
+    Examples
+    --------
+    >>> {verdict.outcome for verdict in verdicts("linear")} <= {"held", "not applicable"}
+    True
+    """
     book, case = law_book(obj, **options)
     return book.verdicts(case)
 
@@ -88,28 +94,62 @@ def kernel_checks(kernel: Any, *, samples: Samples | None = None, seed: int = 0)
         ``samples(rng, n)`` returns n valid samples. Needed only where the family's ``example`` does not fit.
     seed : int
         Seed of the random data.
+
+    Examples
+    --------
+    >>> checks = list(kernel_checks("rbf(sigma=2.0)"))
+    >>> checks[0]()  # raises LawViolation where the law does not hold
+    >>> len(checks) > 10
+    True
     """
     book, case = law_book(kernel, samples=samples, seed=seed)
     return book.checks(case)
 
 
 def solver_checks(solver: Any, *, data: Problem | None = None, seed: int = 0) -> Iterator[Check]:
-    """Iterate over the checks of a solver class or a solver; call each to run it."""
+    """Iterate over the checks of a solver class or a solver; call each to run it.
+
+    Examples
+    --------
+    >>> from kernreg.solvers import LSSVC
+    >>> all(callable(check) for check in solver_checks(LSSVC))
+    True
+    """
     return SOLVER_LAWS.checks(SolverCase(solver, data, seed))
 
 
 def ensembler_checks(ensembler: Any, *, data: ViewProblem | None = None, seed: int = 0) -> Iterator[Check]:
-    """Iterate over the checks of an ensembler class or an ensembler; call each to run it."""
+    """Iterate over the checks of an ensembler class or an ensembler; call each to run it.
+
+    Examples
+    --------
+    >>> from kernreg.ensemblers import Average
+    >>> for check in ensembler_checks(Average):
+    ...     check()
+    """
     return ENSEMBLER_LAWS.checks(EnsemblerCase(ensembler, data, seed))
 
 
 def engine_checks(engine: Any, *, seed: int = 0) -> Iterator[Check]:
-    """Iterate over the checks of an engine, a class of engines or the spec of one; call each to run it."""
+    """Iterate over the checks of an engine, a class of engines or the spec of one; call each to run it.
+
+    Examples
+    --------
+    >>> all(callable(check) for check in engine_checks("local"))
+    True
+    """
     return ENGINE_LAWS.checks(EngineCase(engine, seed))
 
 
 def command_checks(command: Any) -> Iterator[Check]:
-    """Iterate over the checks of a click command; call each to run it."""
+    """Iterate over the checks of a click command; call each to run it.
+
+    Examples
+    --------
+    >>> from kernreg.cli.installation.info import command
+    >>> all(callable(check) for check in command_checks(command))
+    True
+    """
     return COMMAND_LAWS.checks(CommandCase(command))
 
 
@@ -155,6 +195,11 @@ def check_solver(solver: Any, *, data: Problem | None = None, seed: int = 0, skl
     ------
     LawViolation
         Names the law, the solver and a counter-example.
+
+    Examples
+    --------
+    >>> from kernreg.solvers import KernelPCA
+    >>> check_solver(KernelPCA(n_components=2))
     """
     for check in solver_checks(solver, data=data, seed=seed):
         check()
@@ -183,6 +228,11 @@ def check_ensembler(ensembler: Any, *, data: ViewProblem | None = None, seed: in
     ------
     LawViolation
         Names the law, the ensembler and a counter-example.
+
+    Examples
+    --------
+    >>> from kernreg.ensemblers import Average
+    >>> check_ensembler(Average)
     """
     for check in ensembler_checks(ensembler, data=data, seed=seed):
         check()
@@ -203,6 +253,10 @@ def check_engine(engine: Any, *, seed: int = 0) -> None:
     ------
     LawViolation
         Names the law, the engine and what it gave instead.
+
+    Examples
+    --------
+    >>> check_engine("local")
     """
     case = EngineCase(engine, seed)
     try:
