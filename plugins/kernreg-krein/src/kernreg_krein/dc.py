@@ -29,7 +29,14 @@ _ABOVE = 1.01  # ρ may not be below this times -λ_min
 
 
 class UnboundedObjectiveWarning(KernregWarning):
-    """The objective has no minimum, and a result is where the steps towards minus infinity were stopped."""
+    """The objective has no minimum, and a result is where the steps towards minus infinity were stopped.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings():  # or give the solver on_unbounded="ignore"
+    ...     warnings.simplefilter("ignore", UnboundedObjectiveWarning)
+    """
 
 
 @dataclass(frozen=True)
