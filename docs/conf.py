@@ -28,6 +28,7 @@ extensions = [
     "solver_tables",
     "layers",
     "pictures",
+    "measured",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "examples", "gallery/**/*.ipynb", "benchmarks"]
@@ -57,7 +58,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
-    "min_reported_time": 5,
+    "write_computation_times": False,  # a page that loads its scripts from elsewhere
     "abort_on_example_error": True,
 }
 # Seeing the picture is the point of an example.
@@ -73,7 +74,7 @@ html_sidebars = {"index": [], "install": [], "faq": []}
 html_theme_options = {
     "logo": {"text": "kernreg"},
     "navbar_align": "left",
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 7,
     "show_nav_level": 1,
     "navigation_depth": 3,
     "collapse_navigation": True,

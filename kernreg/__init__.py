@@ -13,6 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+#: The version of kernreg.
 __version__ = "0.1.0"
 
 __all__ = [

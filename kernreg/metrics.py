@@ -12,6 +12,17 @@ from sklearn.metrics import f1_score, normalized_mutual_info_score
 from kernreg.engine.arrays import is_sparse
 from kernreg.errors import DataError
 
+__all__ = [
+    "coherence",
+    "coherence_scorer",
+    "f1_scores",
+    "induced_norms",
+    "nmi",
+    "nmi_scorer",
+    "pmi",
+    "singular_vector_error",
+]
+
 _DENSE = 500  # below this a full decomposition is quicker than a Krylov method, and has no starting vector
 
 

@@ -39,7 +39,7 @@ def draw_all(docs: Path) -> None:
 
 def shown(page: Path) -> list[str]:
     """Return the names of the pictures that a page shows."""
-    return SHOWN.findall(page.read_text(encoding="utf-8"))
+    return [name for name in SHOWN.findall(page.read_text(encoding="utf-8")) if name.startswith(f"{page.stem}-")]
 
 
 def pages(docs: Path) -> list[Path]:

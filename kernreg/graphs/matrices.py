@@ -16,6 +16,7 @@ from kernreg.engine.arrays import is_sparse
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.domains import adjacency_matrix
 
+#: How embeddings of nodes are compared: by distance or by inner product.
 MEASURES = ("euclidean", "inner")
 
 

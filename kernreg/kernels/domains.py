@@ -112,8 +112,11 @@ def interval(low: float = -math.inf, high: float = math.inf, *, open_low: bool =
     return Domain(text, check)
 
 
+#: The domain of finite numbers above 0.
 positive = interval(0.0, open_low=True)
+#: The domain of finite numbers, 0 included.
 nonnegative = interval(0.0)
+#: The domain of finite numbers of either sign.
 real = interval()
 
 
@@ -158,6 +161,7 @@ def choice(*values: Any) -> Domain:
     return Domain("one of " + ", ".join(map(repr, values)), check)
 
 
+#: The domain of True and False.
 boolean = choice(True, False)
 
 
@@ -177,6 +181,7 @@ def _matrix(value: Any) -> Any:
     return table
 
 
+#: The domain of matrices, dense or sparse.
 matrix = Domain("a finite 2-D numeric array or sparse matrix", _matrix)
 
 
@@ -209,6 +214,7 @@ def _graph(value: Any) -> Any:
     return table
 
 
+#: The domain of graphs: square matrices, or graphs of networkx.
 graph = Domain("a finite 2-D numeric array or sparse matrix, square, or a graph of networkx", _graph)
 
 

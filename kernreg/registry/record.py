@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 Status = Literal["available", "loaded", "broken", "blocked", "conflicting", "incompatible"]
 Origin = Literal["entry point", "runtime"]
 
-# The kinds of plugin and the entry-point group of each.
+#: The kinds of plugin and the entry-point group of each.
 KINDS = {
     "kernel": "kernreg.kernels",
     "solver": "kernreg.solvers",
