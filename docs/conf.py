@@ -4,7 +4,7 @@ import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # for layers.py and pictures.py
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))  # for layers.py and pictures.py
 
 project = "kernreg"
 author = "kernreg contributors"

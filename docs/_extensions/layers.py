@@ -1,6 +1,6 @@
 """The picture of the layers, for architecture.md: from the contract in pyproject.toml and the imports there really are.
 
-`make docs` draws it, as an extension of Sphinx, into ``_build``; ``python docs/layers.py layers.svg`` draws it alone.
+`make docs` draws it, as an extension of Sphinx, into ``_build``; ``python docs/_extensions/layers.py layers.svg`` draws it alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "kernreg"
 
 NAME, ROOMS, CELL, LINE, PAD, HEAD, GAP = 108, 452, 22, 16, 6, 92, 6  # lengths, in pixels

@@ -1,7 +1,7 @@
 """Draws the pictures of pages: runs their Python, and keeps what each block has drawn.
 
 The n-th picture of ``page.md`` is ``_build/page-n.png``, so what a page shows is what its code draws. Runs as an
-extension of Sphinx, and by itself: ``python docs/pictures.py docs/uncertainty.md folder``. The picture of test error
+extension of Sphinx, and by itself: ``python docs/_extensions/pictures.py docs/guide/uncertainty.md folder``. The picture of test error
 against seconds is drawn from measurements.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 #: The pages that show what their code draws.
-PAGES = ("asymmetric.md", "krein.md", "structured.md", "uncertainty.md")
+PAGES = ("guide/asymmetric.md", "guide/krein.md", "guide/structured.md", "guide/uncertainty.md")
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
