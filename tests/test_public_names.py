@@ -17,6 +17,7 @@ PUBLIC = {
     "get_config",
     "kernel",
     "load",
+    "load_plugin",
     "make_chain",
     "make_engine",
     "make_ensembler",

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -30,7 +31,8 @@ class Finding:
 def matching(what: str, entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries meant by a distribution, a plugin name, or ``distribution:name``.
 
-    ``demo`` means the distribution ``demo``; failing that ``kernreg-demo``; failing that entries named so.
+    ``demo`` means the distribution ``demo``; failing that ``kernreg-demo``; failing that entries named so. ``demo.py``
+    means what that file registered, which ``--plugin`` loads.
     """
     distribution, colon, name = what.partition(":")
     if colon:
@@ -44,14 +46,15 @@ def matching(what: str, entries: Sequence[Entry]) -> list[Entry]:
         found = [entry for entry in entries if normalize_distribution(entry.distribution or "") == wanted]
         if found:
             return found
-    return [entry for entry in entries if entry.name == what]
+    of_file = [entry for entry in entries if entry.file and what in (entry.file, Path(entry.file).name)]
+    return of_file or [entry for entry in entries if entry.name == what]
 
 
 def findings(entry: Entry) -> Iterator[Finding]:
     """Load an entry and check every law of its kind. The first law is that it loads."""
 
     def finding(law: str, outcome: str, detail: str = "") -> Finding:
-        return Finding(entry.kind, entry.name, entry.distribution or "", law, outcome, detail)
+        return Finding(entry.kind, entry.name, entry.distribution or entry.file, law, outcome, detail)
 
     try:
         obj = get_registry(entry.kind).get(full_name(entry))
@@ -106,7 +109,7 @@ def report(entries: Sequence[Entry]) -> list[Finding]:
     screen = console()
     found: list[Finding] = []
     for entry in entries:
-        screen.print(f"[bold]{entry.kind} {escape(entry.name)}[/] ({escape(entry.distribution or entry.origin)})")
+        screen.print(f"[bold]{entry.kind} {escape(entry.name)}[/] ({escape(entry.source)})")
         for finding in findings(entry):
             found.append(finding)
             detail = f": {escape(finding.detail)}" if finding.detail else ""
