@@ -85,19 +85,33 @@ def select(what: str, kind: str | None = None) -> list[Entry]:
 @click.command("check")
 @click.argument("what", metavar="DISTRIBUTION_OR_NAME")
 @click.option("--kind", type=click.Choice(KINDS), help="Only entries of this kind.")
+@click.option(
+    "--badge",
+    is_flag=False,
+    flag_value="",
+    metavar="[FILE.svg]",
+    help="Also write the result as an SVG and a JSON file [default name: NAME-badge.svg].",
+)
 @json_option
-def command(what: str, kind: str | None, as_json: bool) -> None:
+def command(what: str, kind: str | None, badge: str | None, as_json: bool) -> None:
     """Run the conformance kit on every entry of a distribution, or on one entry.
 
-    Exits with 1 when a law is broken.
+    The argument is a distribution, the name of an entry, or a file that --plugin has loaded. Exits with 1 when a law is
+    broken; a badge is written all the same.
     """
+    from kernreg.cli.installation.badge import badge_files, result_of, write_badge
+
     entries = select(what, kind)
+    files = None if badge is None else badge_files(badge, what)
     if as_json:
         with redirect_stdout(sys.stderr):  # whatever a plugin prints is no part of the JSON
             found = [finding for entry in entries for finding in findings(entry)]
         write_json(found)
     else:
         found = report(entries)
+    if files is not None:
+        write_badge(result_of(what, entries, found), files)
+        click.echo(f"wrote {files[0]} and {files[1]}", err=as_json)
     if any(finding.outcome == "broken" for finding in found):
         raise SystemExit(1)
 
