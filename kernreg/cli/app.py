@@ -36,7 +36,8 @@ COMMANDS = {
     "doctor": "Look for problems: versions, threads, BLAS, cache, plugins.",
     "check": "Run the conformance kit on a plugin.",
     "cache": "Look at, delete or make the compiled kernels on disk.",
-    "new-plugin": "Write a ready plugin package.",
+    "new-plugin": "Write a ready plugin package of any kind.",
+    "plugin-index": "Write a page about plugins and their checks.",
 }
 
 
