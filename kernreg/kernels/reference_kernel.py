@@ -129,8 +129,8 @@ class ReferenceKernel(Kernel):
         found = np.asarray(self.describe(X, self._reference), dtype=np.float64)
         if found.shape[:1] != (X.shape[0],) or found.ndim > 2:
             raise EngineError(
-                f"describe of the kernel {self.name!r} returned shape {found.shape} for {X.shape[0]} samples; a row for "
-                "each sample is needed, (n,) or (n, q)"
+                f"describe of the kernel {self.name!r} returned shape {found.shape} for {X.shape[0]} samples; a row "
+                "for each sample is needed, (n,) or (n, q)"
             )
         return found
 

@@ -1,8 +1,8 @@
 """Which distributions may be imported: the KERNREG_PLUGINS environment variable.
 
 ``KERNREG_PLUGINS=all``, or no value, allows every distribution; ``none`` allows only what kernreg itself
-brings; ``dist1,dist2`` allows those distributions as well. A plugin file is allowed by ``all`` only. The variable is read each time it matters, so
-what it says is what holds.
+brings; ``dist1,dist2`` allows those distributions as well. A plugin file is allowed by ``all`` only. The variable
+is read each time it matters, so what it says is what holds.
 """
 
 from __future__ import annotations

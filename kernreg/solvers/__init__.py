@@ -21,12 +21,12 @@ May import: the layers below it in docs/extend/architecture.md. An ensembler is 
 
 For those who write solvers: `KernelParameters` is the base of an estimator with a parameter ``kernel``, `KernelLearner`
 of one that learns a kernel, and both inherit `AtomicFit`: a fit stores all or nothing; `check_samples`, `check_table`,
-`check_choice`, `check_number` and `check_count` check what comes in, `require_symmetric` refuses asymmetric kernels; `neighbour_graph` and
-`given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors; a dataclass that inherits `Display` prints as
-a short text. Of supervised solvers: `check_training_set` returns a `TrainingSet`, `ClassTargets` and `RealTargets` turn
-targets into columns of numbers and decision values back, `check_gamma` reads γ, `calibrate` and `probabilities` turn
-decision values into probabilities, `row_by_row` lets a prediction take samples on disk, `warn_if_uninformative` warns
-of kernels that say nothing.
+`check_choice`, `check_number` and `check_count` check what comes in, `require_symmetric` refuses asymmetric kernels;
+`neighbour_graph` and `given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors; a dataclass that
+inherits `Display` prints as a short text. Of supervised solvers: `check_training_set` returns a `TrainingSet`,
+`ClassTargets` and `RealTargets` turn targets into columns of numbers and decision values back, `check_gamma` reads γ,
+`calibrate` and `probabilities` turn decision values into probabilities, `row_by_row` lets a prediction take samples on
+disk, `warn_if_uninformative` warns of kernels that say nothing.
 """
 
 from kernreg.common.display import Display

@@ -37,7 +37,9 @@ def kernel_parameters_in_a_search(case: SolverCase) -> None:
     X, y, new = case.training
     by_hand = [_fitted_by_hand(case, solver, {name: value}, X, y) for value in values]
     if _same_fit(*by_hand, new):
-        fail(f"{name}={values[0]!r} and {name}={values[1]!r} give the same results: fit does not use the kernel's value")
+        fail(
+            f"{name}={values[0]!r} and {name}={values[1]!r} give the same results: fit does not use the kernel's value"
+        )
     before = solver.get_params()
     for wanted, expected in zip(values, by_hand, strict=True):
         search = _search(solver, name, values, wanted, X, y)
@@ -70,7 +72,7 @@ def _searchable(case: SolverCase) -> tuple[Any, str, tuple[float, float]]:
                 values = tuple(_accepted(solver, name, value))
                 if len(values) >= 2:
                     return solver, name, (values[0], values[1])
-    fail(
+    return fail(
         f"with kernel={_ORDINARY!r}, get_params() has no kernel__sigma; inherit kernreg.solvers.KernelParameters, "
         "which gives a solver the parameters of its kernel"
     )

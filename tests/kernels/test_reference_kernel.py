@@ -125,6 +125,6 @@ def test_wrong_shapes_are_told():
 
 def test_an_open_reference_set_is_told():
     with pytest.raises(ParameterError, match=r"has no reference set yet: bind it to one"):
-        density().description
+        density().description  # noqa: B018 (looking at it is the test)
     with pytest.raises(ParameterError, match=r"use k\.bind\(Z\)\.scalar"):
         density().scalar([0.0], [1.0])

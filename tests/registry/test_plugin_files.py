@@ -135,7 +135,7 @@ def test_a_file_that_cannot_be_used_says_why(write, text, told):
 
 
 def test_another_major_version_of_the_interface_is_refused(write):
-    with pytest.raises(PluginIncompatible, match="written for plugin API 9.0"):
+    with pytest.raises(PluginIncompatible, match=r"written for plugin API 9\.0"):
         kr.load_plugin(write('__kernreg_api__ = "9.0"\n' + KERNEL))
 
 
@@ -186,7 +186,9 @@ def test_a_saved_model_says_which_file_it_needs(write, tmp_path):
     with isolated():
         for kind in ("kernel", "solver", "ensembler"):
             get_registry(kind).withdraw_file(str(path))
-        with pytest.raises(ModelNeedsPlugin, match=r"the file mine\.py, .*load_plugin\('mine\.py'\).*--plugin mine\.py"):
+        with pytest.raises(
+            ModelNeedsPlugin, match=r"the file mine\.py, .*load_plugin\('mine\.py'\).*--plugin mine\.py"
+        ):
             kr.load(tmp_path / "model.kern")
     loaded = kr.load(tmp_path / "model.kern")
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))

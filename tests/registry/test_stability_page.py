@@ -58,7 +58,8 @@ def test_the_table_of_versions_is_what_loading_does(tmp_path, monkeypatch, decla
     assert told in PAGE
     number = re.sub(r"\W", "_", declared)
     (tmp_path / f"versioned{number}.py").write_text(
-        f"__kernreg_api__ = {declared}\nclass Merger:\n    def fit(self, views, y): ...\n    def merge(self, views): ...\n"
+        f"__kernreg_api__ = {declared}\n"
+        "class Merger:\n    def fit(self, views, y): ...\n    def merge(self, views): ...\n"
     )
     info = tmp_path / f"versioned{number}-1.0.dist-info"
     info.mkdir()

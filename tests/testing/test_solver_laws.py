@@ -8,7 +8,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import kernreg as kr
-from kernreg.errors import AsymmetryError
 from kernreg.solvers import KernelParameters, check_samples, check_training_set, require_symmetric
 from kernreg.testing import LawViolation, check_solver, solver_checks, verdicts
 

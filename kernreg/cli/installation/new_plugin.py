@@ -1,4 +1,4 @@
-"""``kernreg new-plugin``: a package with one plugin of any kind, its test, its entry point and more, ready to install."""
+"""``kernreg new-plugin``: a package with one plugin of any kind, its test and its entry point, ready to install."""
 
 from __future__ import annotations
 

@@ -110,11 +110,15 @@ def html_page(title: str, about: str, listed: list[Listed]) -> str:
         picture = svg(each.result) if each.result else "<small>not checked yet</small>"
         parts.append(f"<article><h2>{linked} {picture}</h2>\n<p>{escape(each.summary)}</p>")
         if each.result is not None:
-            lines = [f"{kind}s: " + ", ".join(f"<code>{escape(n)}</code>" for n in names) for kind, names in
-                     provided(each.result).items()]
+            lines = [
+                f"{kind}s: " + ", ".join(f"<code>{escape(n)}</code>" for n in names)
+                for kind, names in provided(each.result).items()
+            ]
             parts.append(f"<p>{'<br>'.join(lines)}</p>\n<p><small>{escape(conditions(each.result))}</small></p>")
             if each.result.broken:
-                parts.append("<ul>" + "".join(f"<li>broken: {escape(law)}</li>" for law in each.result.broken) + "</ul>")
+                parts.append(
+                    "<ul>" + "".join(f"<li>broken: {escape(law)}</li>" for law in each.result.broken) + "</ul>"
+                )
         parts.append("</article>")
     return "\n".join([*parts, "</body></html>\n"])
 

@@ -173,8 +173,8 @@ def _registered(asked: Requirement, path: str) -> Any:
     except UnknownPlugin as error:
         if asked.file is not None:
             advice = (
-                f"load it first: kernreg.load_plugin({asked.file!r}), or kernreg --plugin {asked.file} … on the command "
-                "line, with the path of the file"
+                f"load it first: kernreg.load_plugin({asked.file!r}), or kernreg --plugin {asked.file} … on the "
+                "command line, with the path of the file"
             )
         elif asked.distribution is None:
             advice = (

@@ -157,7 +157,9 @@ def test_a_badge_says_how_many_laws_held(run, install, tmp_path, monkeypatch):
     assert "kernel wrong: declared symmetry" in badge["broken"]
     assert badge["color"] == "c62828"
     picture = ElementTree.parse(tmp_path / "mixed-plugin-badge.svg").getroot()
-    assert f"{held}/{held + broken}, API 1.0" in [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert f"{held}/{held + broken}, API 1.0" in [
+        text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")
+    ]
 
 
 def test_a_badge_has_the_name_it_is_given_and_is_replaced_whole(run, install, tmp_path):

@@ -12,7 +12,15 @@ from kernreg.cli.installation.plugin_index import markdown_page, read_index
 ROOT = Path(__file__).parents[3]
 
 RESULT = CheckResult(
-    "kernreg-heat", "kernreg-heat", "1.2", "0.1.0", "1.0", 26, 27, ("kernel heat", "kernel cold"), ("kernel cold: shape",)
+    "kernreg-heat",
+    "kernreg-heat",
+    "1.2",
+    "0.1.0",
+    "1.0",
+    26,
+    27,
+    ("kernel heat", "kernel cold"),
+    ("kernel cold: shape",),
 )
 LIST = """
 title = "Plugins & more"
