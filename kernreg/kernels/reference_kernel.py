@@ -12,7 +12,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from kernreg.engine import whole
-from kernreg.engine.arrays import as_samples, result_dtype
+from kernreg.engine.arrays import as_samples, check_pair, result_dtype
 from kernreg.errors import EngineError, ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.domains import check_learnt, value_key
@@ -146,6 +146,8 @@ class ReferenceKernel(Kernel):
         if self._reference is None:
             return cast("ReferenceKernel", self._anchored(X, Z))._evaluate(X, Z, out, self_start)
         other, R = X if Z is None else Z, self._reference
+        for side in (X, other):
+            check_pair(side, R)
         mirrored = None if self_start is None else -self_start
         of_X = self._description_of(X, row_start(X, other, self_start) if same_samples(other, R) else None)
         of_Z = of_X if Z is None else self._description_of(Z, row_start(Z, X, mirrored) if same_samples(X, R) else None)

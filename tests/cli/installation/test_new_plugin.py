@@ -129,32 +129,34 @@ def test_a_place_that_does_not_exist_is_named(tmp_path, run):
     assert "--into" in result.stderr
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_new_plugin_passes_its_own_tests_and_the_check_unedited(tmp_path, kind):
-    """In processes of their own, in which the package is on the path as pip would put it there."""
-    write_plugin("trial", tmp_path, kind)
-    source = tmp_path / "trial" / "src"
-    project = tomllib.loads((tmp_path / "trial/pyproject.toml").read_text())["project"]
-    metadata = source / "kernreg_trial-0.1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: kernreg-trial\nVersion: 0.1.0\n")
-    ((group, points),) = project["entry-points"].items()
-    (metadata / "entry_points.txt").write_text(f"[{group}]\n" + "".join(f"{n} = {v}\n" for n, v in points.items()))
-    environment = {**os.environ, "PYTHONPATH": str(source), "PYTHONWARNINGS": "error"}
+def test_new_plugins_of_every_kind_pass_their_own_tests_and_the_check_unedited(tmp_path):
+    """In processes of their own, in which the packages are on the path as pip would put them there."""
+    names = [f"trial-{kind}" for kind in KINDS]
+    for kind, name in zip(KINDS, names, strict=True):
+        folder = write_plugin(name, tmp_path, kind)
+        project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+        metadata = folder / "src" / f"kernreg_trial_{kind}-0.1.0.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 0.1.0\n")
+        ((group, points),) = project["entry-points"].items()
+        lines = [f"[{group}]", *(f"{point} = {target}" for point, target in points.items())]
+        (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    path = os.pathsep.join(str(tmp_path / name / "src") for name in names)
+    checks = "\n".join(f"application(['check', 'kernreg-{name}'], standalone_mode=False)" for name in names)
     for arguments, expected in (
-        (["pytest", "-q", "-p", "no:cacheprovider", "trial"], " passed"),
-        (["kernreg.cli", "check", "kernreg-trial"], " 0 broken"),
+        (["-m", "pytest", "-q", "-p", "no:cacheprovider", *names], " passed"),
+        (["-c", f"from kernreg.cli.app import application\n{checks}"], " 0 broken"),
     ):
         done = subprocess.run(
-            [sys.executable, "-m", *arguments],
+            [sys.executable, "-W", "error", *arguments],
             cwd=tmp_path,
             capture_output=True,
             text=True,
             check=False,
-            env=environment,
+            env={**os.environ, "PYTHONPATH": path},
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        assert expected in done.stdout
+        assert done.stdout.count(expected) == (1 if expected == " passed" else len(names))
 
 
 @pytest.mark.slow
