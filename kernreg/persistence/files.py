@@ -22,7 +22,7 @@ from kernreg.persistence.decode import Decoder
 from kernreg.persistence.encode import Encoder
 from kernreg.persistence.layout import member_names
 from kernreg.persistence.versions import SCHEMA, warn_of_other_versions, written_with
-from kernreg.registry.naming import Requirement, find, read_requirement, requirement_of, version_of
+from kernreg.registry.naming import Requirement, as_json, find, read_requirement, requirement_of, version_of
 
 _FORMAT = "kernreg model"
 _MAX_REQUIREMENTS = 10_000
@@ -79,7 +79,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "schema": SCHEMA,
         "written_with": written_with(),
         "model": _summary(model),
-        "requirements": [asked._asdict() for asked in encoder.requirements],
+        "requirements": [as_json(asked) for asked in encoder.requirements],
     }
     write_json(manifest)  # a summary that is too long is found before anything is written
     names = member_names(len(memories) + 2)

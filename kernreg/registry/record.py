@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 Status = Literal["available", "loaded", "broken", "blocked", "conflicting", "incompatible"]
-Origin = Literal["entry point", "runtime"]
+Origin = Literal["entry point", "runtime", "file"]
 
 #: The kinds of plugin and the entry-point group of each.
 KINDS = {
@@ -32,16 +32,18 @@ class Entry:
     target : str
         Where the object is, as ``"module:object"``.
     distribution : str or None
-        The distribution that provides it, normalised as in PEP 503; None for a runtime registration.
+        The distribution that provides it, normalised as in PEP 503; None for a runtime registration or a file.
     version : str or None
-        The version of that distribution.
+        The version of that distribution; for a file the digest of its text.
     origin : str
-        ``"entry point"`` or ``"runtime"``.
+        ``"entry point"``, ``"runtime"`` (`kernreg.register`) or ``"file"`` (`kernreg.load_plugin`).
     status : str
         ``"available"`` (not imported yet), ``"loaded"``, ``"broken"``, ``"blocked"``, ``"conflicting"``
         or ``"incompatible"``.
     reason : str
         Why, for every status but the first two; otherwise empty.
+    file : str
+        The Python file that it was loaded from; empty for any other origin.
 
     Examples
     --------
@@ -59,6 +61,12 @@ class Entry:
     origin: Origin
     status: Status
     reason: str = ""
+    file: str = ""
+
+    @property
+    def source(self) -> str:
+        """Where it comes from, in a word: the distribution, the file, or ``"runtime"``."""
+        return self.distribution or self.file or self.origin
 
 
 class Claim(NamedTuple):
@@ -76,12 +84,13 @@ class Claim(NamedTuple):
     origin: Origin = "entry point"
     problem: str = ""  # why the target can never be imported, if that is plain from its text
     aliases: tuple[str, ...] = ()  # other distributions that make the very same claim
+    file: str = ""  # the plugin file that it comes from
 
     @property
     def provider(self) -> str:
         """The distribution and its version, for messages."""
         if self.distribution is None:
-            return "a runtime registration"
+            return f"the file {self.file}" if self.file else "a runtime registration"
         return f"{self.distribution} {self.version}" if self.version else self.distribution
 
     def __str__(self) -> str:

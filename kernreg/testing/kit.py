@@ -12,13 +12,14 @@ from kernreg.testing.engines import ENGINE_LAWS, EngineCase
 from kernreg.testing.ensemblers import ENSEMBLER_LAWS, EnsemblerCase
 from kernreg.testing.kernel_case import KernelCase
 from kernreg.testing.kernel_objects import OBJECT_LAWS
+from kernreg.testing.kernel_search import SEARCH_LAWS
 from kernreg.testing.kernel_values import VALUE_LAWS
 from kernreg.testing.laws import Check, LawBook, LawViolation, Verdict
 from kernreg.testing.solver_state import STATE_LAWS
 from kernreg.testing.solvers import RESULT_LAWS, SolverCase
 
 KERNEL_LAWS = LawBook("kernel", [*VALUE_LAWS.laws, *OBJECT_LAWS.laws])
-SOLVER_LAWS = LawBook("solver", [*RESULT_LAWS.laws, *STATE_LAWS.laws])
+SOLVER_LAWS = LawBook("solver", [*RESULT_LAWS.laws, *STATE_LAWS.laws, *SEARCH_LAWS.laws])
 
 #: The laws of each kind, and what is made of an object to apply them to.
 BOOKS: dict[str, tuple[LawBook, Callable[..., Any]]] = {

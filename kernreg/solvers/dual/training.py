@@ -105,7 +105,7 @@ class TrainingSet:
         return self.kernel(*(take(side, np.arange(1)) for side in sides)).dtype
 
 
-def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weight: Any = None) -> TrainingSet:
     """Return the training set of a machine, in scikit-learn's way as far as the kernel's inputs allow it.
 
     Parameters
