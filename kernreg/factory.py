@@ -103,7 +103,8 @@ def make_ensembler(spec: Any, **params: Any) -> Any:
     Examples
     --------
     >>> import kernreg as kr
-    >>> kr.make_ensembler("average").fit({"source": [1.0], "target": [3.0]}, [1]).merge({"source": [2.0], "target": [4.0]})
+    >>> views = {"source": [1.0], "target": [3.0]}
+    >>> kr.make_ensembler("average").fit(views, [1]).merge({"source": [2.0], "target": [4.0]})
     array([3.])
     """
     return _make_instance("ensembler", spec, params)

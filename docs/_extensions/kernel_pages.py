@@ -34,6 +34,13 @@ SAMPLES = {
     "gaussian": "Gaussians: means, then variances",
     "index": "row numbers of nodes or samples",
 }
+PARAMETERS = """.. list-table::
+   :header-rows: 1
+   :widths: 20 60 20
+
+   * - Parameter
+     - Accepted
+     - Default"""
 GROUPS = {
     "numbers": lambda family: family.inputs == "real" and family.of != "kernels" and not needs(family),
     "histograms": lambda family: family.inputs in ("nonnegative", "distribution", "gaussian"),
@@ -134,8 +141,7 @@ def _parameters(family: Any) -> list[str]:
         + ("required" if each.default is REQUIRED else f"``{each.default!r}``")
         for each in family.parameters
     ]
-    head = ".. list-table::\n   :header-rows: 1\n   :widths: 20 60 20\n\n   * - Parameter\n     - Accepted\n     - Default"
-    return [head, *rows, ""]
+    return [PARAMETERS, *rows, ""]
 
 
 def _told(family: Any) -> list[str]:

@@ -26,6 +26,7 @@ def setup(app: Any) -> dict[str, bool]:
 def draw_all(docs: Path) -> None:
     """Draw the pictures of all pages, where they are not what they would be."""
     import files
+
     from asv_benchmarks.time_to_accuracy import draw as draw_contest
 
     folder = docs / "_build/pictures"
