@@ -151,7 +151,14 @@ def _mean_product(K: LinearOperator, count: int) -> np.ndarray:
 
 
 class Centered(_Unbound):
-    """k(x, z) - mean_r k(x, r) - mean_r k(r, z) + mean: centred in feature space over the reference set."""
+    """k(x, z) - mean_r k(x, r) - mean_r k(r, z) + mean: centred in feature space over the reference set.
+
+    Examples
+    --------
+    >>> from kernreg.kernels import centered
+    >>> centered("linear")([[1.0], [3.0]]).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
 
     __slots__ = ()
     _bound_class = BoundCentered
@@ -220,8 +227,10 @@ class BoundSpectrum(_Learnt):
         if to_reference:
             return copied((left @ ratio).astype(dtype), out)
         left = left @ half
-        # One factor twice where the samples are the same: the result is then symmetric to the last bit.
-        right = left if Z is None or same_samples(X, Z) else inner._evaluate(R, Z, None, None).T @ half
+        # One factor twice where the samples are the same: the result is then symmetric to the last bit. Of a kernel
+        # that is symmetric on the reference set only, by chance perhaps, the two factors differ.
+        same = inner.symmetric and (Z is None or same_samples(X, Z))
+        right = left if same else inner._evaluate(R, X if Z is None else Z, None, None).T @ half
         return copied((left @ right.T).astype(dtype), out)
 
     def _diagonal(self, X: Any) -> np.ndarray:
@@ -231,20 +240,31 @@ class BoundSpectrum(_Learnt):
         half, _, training = self._state
         if same_samples(X, R):
             return training.diagonal().astype(dtype)
+        if not inner.symmetric:
+            return super()._diagonal(X)
         norms = squared_norms(lambda rows: inner._evaluate(rows, R, None, None) @ half, X, R.shape[0])
         return norms.astype(dtype, copy=False)
 
 
 class Spectrum(_Unbound):
-    """K with its eigenvalues clipped at 0, flipped to |λ|, shifted by |λ_min| or squared: positive semi-definite."""
+    """K with its eigenvalues clipped at 0, flipped to |λ|, shifted by |λ_min| or squared: positive semi-definite.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> from kernreg.kernels import spectrum
+    >>> indefinite = kr.make_kernel("precomputed", K=[[0.0, 1.0], [1.0, 0.0]])  # eigenvalues 1 and -1
+    >>> spectrum(indefinite, "clip")([0, 1]).round(12).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
 
     __slots__ = ()
     _bound_class = BoundSpectrum
 
     @property
     def definite(self) -> bool | None:
-        """True, but for a shift, which is large enough for the reference set only."""
-        return None if self.method == "shift" else True
+        """True for symmetric kernels, but for a shift, which is large enough for the reference set only."""
+        return True if self.method != "shift" and self.parts[0].symmetric else None
 
 
 _METHOD = Parameter("method", "clip", choice("clip", "flip", "shift", "square"))
