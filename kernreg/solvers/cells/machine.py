@@ -213,7 +213,9 @@ class CellMachine(CellParameters):
         for cell, machine in enumerate(self.solvers_):
             if machine is not None and not _has_leave_one_out(machine):
                 raise ParameterError(
-                    f"{type(machine).__name__} has no exact leave-one-out; ls-svm, ls-svr, ask-ls and ask-lsr have"
+                    f"{type(machine).__name__} of cell {cell} has no exact leave-one-out; ls-svm, ls-svr, ask-ls and ask-lsr "
+                    "have, where the matrix of a cell fits the memory budget: take a smaller cell_size, or more memory "
+                    "(kernreg.set_config)"
                 )
             values = None if machine is None else machine._merged_left_out(machine.loo_views_)
             found.append(self._answer(cell, values, len(self._rows[cell])))
@@ -263,7 +265,8 @@ class CellMachine(CellParameters):
 
 
 def _has_leave_one_out(machine: Any) -> bool:
-    return hasattr(machine, "_merged_left_out")
+    """Return whether a machine knows its exact leave-one-out values; after iterations it does not."""
+    return hasattr(machine, "_merged_left_out") and not machine._unavailable
 
 
 def _report(sizes: np.ndarray, rows: list[np.ndarray], fitted: dict[int, Fitted], pilots: int) -> CellsReport:

@@ -93,6 +93,17 @@ def without(machine, rows, i):
     return clone(machine).set_params(kernel=machine.kernel_, gamma=machine.gamma_, strategy="exact"), kept
 
 
+def test_cells_without_leave_one_out_are_blended_all_the_same(moons):
+    X, y = moons
+    model = CellsClassifier(
+        "ls-svm(strategy='iterative', gamma=1.0)", "rbf", cell_size=60, widths=None, overlap=0.5, n_nearest=2
+    ).fit(X, y)
+    exact = CellsClassifier("ls-svm(gamma=1.0)", "rbf", cell_size=60, widths=None, overlap=0.5, n_nearest=2).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), exact.decision_function(X), atol=1e-4)
+    with pytest.raises(ParameterError, match="has no exact leave-one-out"):
+        model.loo_score_
+
+
 @pytest.mark.parametrize(("overlap", "n_nearest"), [(0.0, 1), (0.4, 1), (0.4, 2), (0.0, 2), (0.4, 3)])
 def test_leave_one_out_equals_refits(curve, overlap, n_nearest):
     X, y = curve[0][:90], curve[1][:90]
