@@ -79,7 +79,7 @@ bench-compare: $(VENV)/.extra-bench
 # Needs KERNREG_DATA; with the extra peers, LightGBM and XGBoost take part, too.
 time-to-accuracy: $(VENV)/.extra-bench
 	$(BIN)/python -m asv_benchmarks.time_to_accuracy $(PROBLEMS)
-	$(BIN)/python -m asv_benchmarks.time_to_accuracy --draw docs/_build/time_to_accuracy.png
+	$(BIN)/python -m asv_benchmarks.time_to_accuracy --draw docs/_build/pictures/time_to_accuracy.png
 
 # A command of plugins/kernreg-papers. Data come from the folder that KERNREG_DATA names; what is there already is not run
 # again.
