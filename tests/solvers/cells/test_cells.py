@@ -94,7 +94,7 @@ def without(machine, rows, i):
 
 
 def test_cells_without_leave_one_out_are_blended_all_the_same(moons):
-    X, y = moons
+    X, y, *_ = moons
     model = CellsClassifier(
         "ls-svm(strategy='iterative', gamma=1.0)", "rbf", cell_size=60, widths=None, overlap=0.5, n_nearest=2
     ).fit(X, y)
