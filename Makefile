@@ -10,7 +10,7 @@ BIN     := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 SOURCES := $(wildcard plugins/*/src)
 
-.PHONY: demo test test-cpus lint format docs bench bench-publish bench-compare time-to-accuracy papers-quick clean help
+.PHONY: demo test test-cpus lint format docs plugin-index bench bench-publish bench-compare time-to-accuracy papers-quick clean help
 .NOTPARALLEL: # two targets must not run pip in one environment at once
 .DEFAULT_GOAL := help
 
@@ -21,6 +21,7 @@ help:
 	@echo "make lint     ruff, mypy and the layers"
 	@echo "make format   let ruff rewrite the layout and the fixable findings"
 	@echo "make docs     the documentation as HTML, in docs/_build/html"
+	@echo "make plugin-index   check every plugin of plugins/, and write docs/extend/plugin_index.md; some minutes"
 	@echo "make bench    the asv benchmarks, and a page of them in docs/benchmarks"
 	@echo "make bench-publish   what was measured from commit to commit, in docs/benchmarks/history.html"
 	@echo "make bench-compare BASE=<commit>   what has become slower since"
@@ -31,23 +32,29 @@ help:
 demo: $(VENV)/.extra-plot
 	$(BIN)/python -m kernreg.demo
 
+# worksteal: a worker starts with neighbouring tests, so that one of them makes what a module shares.
 test: $(VENV)/.extra-test
-	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 # OpenBLAS and Numba choose their code by the CPU, and last bits differ: nothing that kernreg says may depend on them.
 test-cpus: $(VENV)/.extra-test
-	$(BIN)/python tests/cpus.py $(CPUS) -n $(WORKERS) $(PYTEST_ARGS)
+	$(BIN)/python tests/cpus.py $(CPUS) -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/mypy kernreg
-	set -e; for source in $(SOURCES); do $(BIN)/mypy $$source; done
+	$(BIN)/mypy kernreg $(SOURCES)
 
 format: $(VENV)/.extra-lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# A broken law fails, after all are checked and the page is written.
+plugin-index: $(VENV)/.extra-test
+	failed=0; for plugin in $(notdir $(PLUGINS)); do \
+	    $(BIN)/kernreg check $$plugin --badge docs/extend/check_results/$$plugin.svg || failed=1; done; \
+	$(BIN)/kernreg plugin-index docs/extend/plugins.toml -o docs/extend/plugin_index.md && exit $$failed
 
 docs: $(VENV)/.extra-docs
 	$(BIN)/python -m sphinx -W --keep-going -q -j $(WORKERS) -b html docs docs/_build/html

@@ -136,13 +136,27 @@ class _BlasLimit:
         after = min(self._limits, default=None)
         if after != before:
             for library, threads in zip(self._libraries or (), self._before, strict=True):
-                library.set_num_threads(threads if after is None else min(after, threads))
+                _set_threads(library, threads if after is None else min(after, threads))
 
     def after_fork_in_child(self) -> None:
         # A forked child starts over: no other thread of the parent lives here.
         self._lock = threading.Lock()
         if self._limits:
             self._change(self._limits.clear)
+
+
+def _set_threads(library: Any, threads: int) -> None:
+    """Set the number of threads of a BLAS, from any thread.
+
+    From its version 3.8 on, threadpoolctl ignores all threads but the first that ever set it, so that they do not fight
+    over the one pool of OpenBLAS. `_BlasLimit` knows of all calls that are inside, and so needs no such rule.
+    """
+    release = getattr(library, "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)
+    library.set_num_threads(threads)
+    if release is not None:
+        release(force=True)  # nor is anybody else kept from it
 
 
 _blas = _BlasLimit()

@@ -59,8 +59,7 @@ def interrupted_refit(case: SolverCase) -> None:
 
     import kernreg
 
-    module = inspect.getfile(case.declared_class)
-    packages = (str(Path(kernreg.__file__).parent), str(Path(module).parent))
+    packages = (str(Path(kernreg.__file__).parent), _place_of(case.declared_class))
     _, _, new = case.training
     X, y, _ = SolverCase(case.declared, data=case.data, seed=case.seed + 1).training
     solver, _ = case.fitted()
@@ -108,6 +107,14 @@ def parameters_of_the_fit(case: SolverCase) -> None:
                 fail(f"after set_params({name}=…) there is no {method}")
             require_same(found[method], values, f"after set_params({name}=…), {method} differs")
         solver.set_params(**{name: value})
+
+
+def _place_of(cls: type) -> str:
+    """Return the folder of the module of a class; of a notebook, which has none, where its functions say they are."""
+    try:
+        return str(Path(inspect.getfile(cls)).parent)
+    except (OSError, TypeError):
+        return str(Path(inspect.unwrap(cls.__dict__.get("fit", interrupted)).__code__.co_filename).parent)
 
 
 def _same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> bool:

@@ -146,6 +146,23 @@ def test_threads_of_the_configuration_are_those_of_blas_inside_lapack(monkeypatc
                 np.testing.assert_allclose(getattr(model, attribute), getattr(results[0], attribute), rtol=1e-9)
 
 
+def test_blas_is_held_to_one_thread_by_any_thread_whoever_did_so_first():
+    """threadpoolctl, from 3.8 on, listens to the first thread only; the bits of row blocks depend on this limit."""
+    with threadpoolctl.threadpool_limits(2, user_api="blas"), single_threaded_blas():
+        pass
+    inside: list[int] = []
+
+    def hold() -> None:
+        with single_threaded_blas():
+            inside.extend(info["num_threads"] for info in threadpoolctl.threadpool_info() if info["user_api"] == "blas")
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    thread.join()
+    assert inside
+    assert set(inside) == {1}
+
+
 def test_the_libraries_of_blas_are_looked_up_once(monkeypatch):
     with kr.config_context(threads=1), threadpoolctl.threadpool_limits(2, user_api="blas"):
         with configured_blas():

@@ -41,6 +41,7 @@ class Listed:
     home: str = ""
     badge: str = ""  # the picture of the result, relative to the list
     result: CheckResult | None = None
+    missing: str = ""  # the file of a result that is not there
 
 
 def read_index(path: Path) -> tuple[str, str, list[Listed]]:
@@ -70,16 +71,14 @@ def _plugin(path: Path, number: int, found: Any) -> Listed:
         )
     if found.get("home", "https://").partition("://")[0] not in ("https", "http"):
         raise DataError(f"{path}: home of plugin {number} is {found['home']!r}; an address starts with https://")
-    result, badge = None, ""
+    result, badge, missing = None, "", ""
     if "result" in found:
         file = path.parent / found["result"]
-        if not file.is_file():
-            raise DataError(
-                f"{path}: there is no file {file}, which is to be the result of {found['distribution']}; write it: "
-                f"kernreg check {found['distribution']} --badge {file}"
-            )
-        result, badge = read_result(file), str(Path(found["result"]).with_suffix(".svg"))
-    return Listed(found["distribution"], found["summary"], found.get("home", ""), badge, result)
+        if file.is_file():
+            result, badge = read_result(file), Path(found["result"]).with_suffix(".svg").as_posix()
+        else:
+            missing = str(file)
+    return Listed(found["distribution"], found["summary"], found.get("home", ""), badge, result, missing)
 
 
 def provided(result: CheckResult) -> dict[str, list[str]]:
@@ -175,5 +174,11 @@ def command(plugins: Path, output: Path, force: bool) -> None:
     text = (html_page if output.suffix == ".html" else markdown_page)(title, about, listed)
     with replacing(output) as file:
         file.write(text.encode())
+    for each in listed:
+        if each.missing:
+            advice = f"write it: kernreg check {each.distribution} --badge {each.missing}"
+            click.echo(
+                f"there is no result {each.missing}; {each.distribution} is listed as not checked. {advice}", err=True
+            )
     checked = sum(each.result is not None for each in listed)
     click.echo(f"wrote {output}: {len(listed)} plugins, {checked} of them checked")

@@ -94,7 +94,6 @@ def test_a_page_of_somebody_else_stays(listed, run):
         ('plugins = 1\n[[plugin]]\ndistribution="a"\nsummary="b"', "it has plugins"),
         ('[[plugin]]\ndistribution="a"', "it needs distribution and summary"),
         ('[[plugin]]\ndistribution="a"\nsummary="b"\nhome="javascript:x"', "an address starts with https://"),
-        ('[[plugin]]\ndistribution="a"\nsummary="b"\nresult="x.json"', "kernreg check a --badge"),
         ('[[plugin]]\ndistribution="a"\nsummary="b"\nresult="plugins.toml"', "is not the result of a check"),
         ('[[plugin]]\ndistribution="a"\nsummary="b"\n' * 2, "a is listed twice"),
     ],
@@ -107,6 +106,14 @@ def test_a_list_that_is_wrong_says_how(listed, run, text, told):
     assert not (listed.parent / "index.html").exists()
 
 
+def test_a_result_that_is_not_there_is_told_and_the_plugin_listed_as_not_checked(listed, run):
+    (listed.parent / "heat.json").unlink()
+    result = run("plugin-index", str(listed), "-o", str(listed.parent / "index.html"))
+    assert result.exit_code == 0
+    assert f"write it: kernreg check kernreg-heat --badge {listed.parent / 'heat.json'}" in result.stderr
+    assert (listed.parent / "index.html").read_text().count("not checked yet") == 2
+
+
 def test_a_page_ends_in_html_or_md(listed, run):
     assert "ends in .html" in run("plugin-index", str(listed), "-o", str(listed.parent / "index.pdf")).stderr
 
@@ -116,6 +123,9 @@ def test_the_index_of_this_repository_is_made_of_its_list_and_lists_every_plugin
     title, about, plugins = read_index(folder / "plugins.toml")
     assert {each.distribution for each in plugins} == {path.name for path in (ROOT / "plugins").glob("kernreg-*")}
     assert (folder / "plugin_index.md").read_text() == markdown_page(title, about, plugins)
-    for each in plugins:
+    checked = [each for each in plugins if each.result is not None]
+    assert checked
+    for each in checked:
         assert (folder / each.badge).read_text() == svg(each.result)
+        assert each.result.distribution == each.distribution
         assert each.result.broken == ()
