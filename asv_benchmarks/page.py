@@ -235,7 +235,8 @@ one exponential per pair. The machine was timed doing each of these alone; the l
 for any program that does the same. Products of sparse samples read what they would have to write. 100 % means that
 kernreg needs no longer than that.</p>
 <table><tr><th>work</th><th class="number">took, ms</th><th class="number">writing, ms</th>
-<th class="number">arithmetic, ms</th><th class="number">exponentials, ms</th><th>share of the limit</th><th class="bar"></th></tr>
+<th class="number">arithmetic, ms</th><th class="number">exponentials, ms</th><th>share of the limit</th>
+<th class="bar"></th></tr>
 {{limits}}</table>
 <h2>Growth</h2>
 <p>Both axes are logarithmic. Twice the size takes 2<sup>p</sup> times as long where a line grows like
