@@ -10,7 +10,7 @@ BIN     := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 SOURCES := $(wildcard plugins/*/src)
 
-.PHONY: demo test test-cpus lint format docs plugin-index bench bench-publish bench-compare time-to-accuracy papers-quick clean help
+.PHONY: demo test test-cpus torture lint format docs plugin-index bench bench-publish bench-compare time-to-accuracy papers-quick clean help
 .NOTPARALLEL: # two targets must not run pip in one environment at once
 .DEFAULT_GOAL := help
 
@@ -18,6 +18,7 @@ help:
 	@echo "make demo     a short tour, on the terminal"
 	@echo "make test     tests and doctests of kernreg and of the plugins"
 	@echo "make test-cpus   its numerical part as older CPUs compute, all that this one can be or CPUS=haswell"
+	@echo "make torture  attacks on everything, an hour (PART=ci, BUDGET=20m, ATTACKS=solver-*, SEED=7, REPLAY=file)"
 	@echo "make lint     ruff, mypy and the layers"
 	@echo "make format   let ruff rewrite the layout and the fixable findings"
 	@echo "make docs     the documentation as HTML, in docs/_build/html"
@@ -39,6 +40,12 @@ test: $(VENV)/.extra-test
 # OpenBLAS and Numba choose their code by the CPU, and last bits differ: nothing that kernreg says may depend on them.
 test-cpus: $(VENV)/.extra-test
 	$(BIN)/python tests/cpus.py $(CPUS) -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
+
+# An hour on two cores; what fails is written to torture_output/failures, and REPLAY=file runs it again. PART=ci are a few
+# minutes, the same cases each time; BUDGET=20m ends by the clock; RECORD=yes writes the table of docs/appendix/reliability.md.
+torture: $(VENV)/.extra-test
+	PYTHONPATH=tests $(BIN)/python -m torture $(ATTACKS) --workers $(WORKERS) $(PART:%=--part %) $(BUDGET:%=--budget %) \
+	  $(SEED:%=--seed %) $(REPLAY:%=--replay %) $(RECORD:yes=--record)
 
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .
@@ -89,7 +96,7 @@ papers-quick: $(VENV)/.extra-plot
 	$(BIN)/kernreg papers report --quick
 
 clean:
-	rm -rf $(VENV) build dist demo_output papers-results docs/_build docs/gallery docs/reference/api docs/reference/kernels .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo_output torture_output papers-results docs/_build docs/gallery docs/reference/api docs/reference/kernels .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf asv_benchmarks/results asv_benchmarks/html asv_benchmarks/env
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -11,7 +11,7 @@ from kernreg.engine.program import Split
 from kernreg.jit import exp, expm1, log, pow, sqrt, tanh
 from kernreg.kernels.decorator import kernel
 from kernreg.kernels.domains import Domain, choice, nonnegative, positive, real
-from kernreg.kernels.ranges import SUMS
+from kernreg.kernels.ranges import PRODUCTS, SUMS, of_powers
 from kernreg.kernels.widths import width
 
 
@@ -54,6 +54,14 @@ def poly(dot, degree=3, c=1.0):
     [[144.0]]
     """
     return pow(dot + c, degree)
+
+
+def _poly_range(degree, c):
+    low, high = of_powers(degree)
+    return (low if c == 0.0 else PRODUCTS[0]), high
+
+
+poly._range_of = _poly_range
 
 
 @kernel(of="dot", symmetric=True, definite=False, parameters={"c": real, "t": real}, name="tanh")

@@ -65,6 +65,8 @@ class KernelFamily:
     inputs: Any = "real"
     function: Callable[..., Any] | None = None
     _safe_range: tuple[float, float] | None = None
+    #: Where the parameters decide: called with them, returns the range of one kernel.
+    _range_of: Callable[..., tuple[float, float]] | None = None
 
     def __init__(
         self,

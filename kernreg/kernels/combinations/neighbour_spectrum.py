@@ -16,6 +16,7 @@ from kernreg.kernels.combinations.base import copied, with_form
 from kernreg.kernels.combinations.learned import dense
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, integer, matrix
 from kernreg.kernels.family import KernelFamily
+from kernreg.kernels.ownership import frozen
 from kernreg.kernels.samples import identical_pairs, same_samples
 
 #: Below this an eigenvalue of the graph says nothing about new samples: they would be divided by nothing.
@@ -134,7 +135,7 @@ def _vector(value: Any) -> np.ndarray:
     found = np.asarray(value)
     if found.ndim != 1 or found.dtype.kind not in "fiu" or not np.isfinite(found).all():
         raise ValueError
-    return np.ascontiguousarray(found, dtype=np.float64)
+    return frozen(np.ascontiguousarray(found, dtype=np.float64))
 
 
 vector = Domain("a finite 1-D numeric array", _vector)

@@ -28,7 +28,8 @@ from kernreg.solvers.kernel_learning.pair_checks import check_target, index_pair
 from kernreg.solvers.kernel_learning.partial_labels import label_codes
 
 _COLUMNS = 1024  # columns of K handled at once by the loss
-_SAME, _OTHER = np.e, 1.0 / np.e
+_SAME: float = np.e
+_OTHER: float = 1.0 / np.e
 
 
 class SideInformation:

@@ -7,10 +7,12 @@ import datetime
 import numpy as np
 import pytest
 from kernreg_structured import gower
+from kernreg_structured.mixed import table
 from kernreg_structured.tables import category_code
 
 import kernreg as kr
 from kernreg.errors import DataError, ParameterError
+from kernreg.solvers import LSSVC
 
 pd = pytest.importorskip("pandas")
 
@@ -118,6 +120,43 @@ def test_polars_frames_are_read():
     frame = people(np.random.default_rng(3), 20)
     columns = {name: frame[name].tolist() for name in frame.columns}
     np.testing.assert_array_equal(gower()(polars.DataFrame(columns)), gower()(frame))
+
+
+def test_polars_frames_fit_machines_and_what_they_cannot_hold_is_refused(tmp_path):
+    polars = pytest.importorskip("polars", reason="polars is optional")
+    rng = np.random.default_rng(2)
+    numbers, towns = rng.normal(size=60), rng.choice(["Bonn", "Ulm", "Trier"], 60)
+    y = numbers + (towns == "Ulm") > 0.3
+    numbers[::9] = np.nan
+    values = [None if np.isnan(v) else float(v) for v in numbers]
+    frame = polars.DataFrame({"number": values, "town": towns.tolist(), "kind": [None, *range(59)]})
+    same = pd.DataFrame({"number": numbers, "town": towns, "kind": [np.nan, *range(59)]})
+    coded = frame.with_columns(polars.col("town").cast(polars.Categorical))
+    model = LSSVC(kernel="gower", gamma=1.0).fit(same[:40], y[:40])
+    for given in (frame, coded):
+        found = LSSVC(kernel="gower", gamma=1.0).fit(given[:40], y[:40])
+        assert np.array_equal(found.decision_function(given[40:]), model.decision_function(same[40:]))
+    kr.save(found, tmp_path / "model.kern")
+    assert np.array_equal(kr.load(tmp_path / "model.kern").predict(coded[40:]), found.predict(coded[40:]))
+    with pytest.raises(DataError, match="choose the same, in one order"):
+        found.predict(coded[40:].select(["town", "number", "kind"]))
+    with pytest.raises(DataError, match=r"X\.collect\(\)"):
+        gower()(frame.lazy())
+    with pytest.raises(DataError, match="dates or durations"):
+        gower()(frame.with_columns(polars.lit(datetime.date(2020, 1, 1)).alias("day")))
+    with pytest.raises(DataError, match="beyond 2"):
+        gower()(polars.DataFrame({"id": [None, 2**60 + 1]}))
+
+
+def test_a_wrong_number_in_an_array_is_named_by_its_column():
+    X = np.ones((4, 3))
+    X[2, 1] = np.inf
+    with pytest.raises(DataError, match=r"X\[:, 1\] holds infinite"):
+        gower()(X)
+    with pytest.raises(DataError, match=r"X\[:, 2\] holds integers beyond"):
+        gower()(np.array([[0, 1, 2], [3, 4, 2**60]]))
+    X = np.array([[np.nan, 1.0], [np.nan, 2.0]])
+    assert table.samples(X).about["categorical"] == (None, False)
 
 
 def test_an_unknown_category_is_different_from_all():

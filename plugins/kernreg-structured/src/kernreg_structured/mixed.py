@@ -45,9 +45,8 @@ column_ranges = Domain("'data', or a sequence of numbers >= 0, one for each colu
 def _range_of_columns(samples: PackedSamples, weights: np.ndarray | None, parameters: Mapping[str, Any]) -> Any:
     """Return max - min of each column of numbers over the samples that count; 0 of categories."""
     values = samples.values if weights is None else samples.values[weights > 0.0]
-    known = ~np.isnan(values)
-    top = np.where(known, values, -np.inf).max(axis=0, initial=-np.inf)
-    bottom = np.where(known, values, np.inf).min(axis=0, initial=np.inf)
+    top = np.fmax.reduce(values, axis=0, initial=-np.inf)  # fmax and fmin look past NaN
+    bottom = np.fmin.reduce(values, axis=0, initial=np.inf)
     spread = np.where(top >= bottom, top - bottom, 0.0)
     spread[_categorical(samples, parameters["categorical"])] = 0.0
     if not np.isfinite(spread).all():

@@ -20,6 +20,7 @@ from kernreg.errors import DataError
 from kernreg.kernels import PackedSamples, Structure
 
 _BITS = 52
+_DATES = "dates or durations; make numbers of them"
 _NAMED = ("Interval", "Period", "Timestamp", "Timedelta")  # of pandas: their text says what they are
 
 
@@ -76,12 +77,17 @@ class MixedTable(Structure):
         A column in which everything is missing may hold either: None is said of it.
         """
         names: tuple[str, ...] = ()
+        if hasattr(X, "collect_schema") and hasattr(X, "collect"):  # of polars; a frame in memory has no `collect`
+            raise DataError(f"{name} is a {type(X).__name__}, which holds no samples yet; give {name}.collect()")
         if hasattr(X, "columns") and hasattr(X, "dtypes"):
             names = tuple(map(str, X.columns))
             columns = [_frame_column(X, number, f"{name}[{column!r}]") for number, column in enumerate(names)]
             count = len(X)
         else:
             table = _as_array(X, name, str(self))
+            if table.dtype.kind in "fiu" and table.shape[1]:  # all columns at once: small tables are packed often
+                values = _numbers(table, name)
+                return _packed(self.name, values, (False,) * table.shape[1], names)
             columns = [_array_column(table[:, number], f"{name}[:, {number}]") for number in range(table.shape[1])]
             count = len(table)
         if not columns:
@@ -89,9 +95,7 @@ class MixedTable(Structure):
         values = np.empty((count, len(columns)))
         for number, (column, _) in enumerate(columns):
             values[:, number] = column
-        unknown = np.atleast_1d(np.isnan(values).all(axis=0))  # with nothing in it, a column may be either
-        kinds = tuple(None if unknown[number] else kind for number, (_, kind) in enumerate(columns))
-        return PackedSamples(self.name, values, None, {"categorical": kinds, "names": names})
+        return _packed(self.name, values, tuple(kind for _, kind in columns), names)
 
     def one(self, x: Any, name: str = "x") -> PackedSamples:
         """Return one row as a packed set of one."""
@@ -114,6 +118,15 @@ class MixedTable(Structure):
                 raise DataError(
                     f"column {number} holds categories in {whose} and numbers in the other table; read both in one way"
                 )
+
+
+def _packed(structure: str, values: np.ndarray, kinds: tuple[bool, ...], names: tuple[str, ...]) -> PackedSamples:
+    """Return the samples; with nothing in it, a column may hold numbers or categories: its kind is None."""
+    known: tuple[bool | None, ...] = kinds
+    if np.isnan(values[:1]).any() or not len(values):  # else no column is without a value
+        empty = np.atleast_1d(np.isnan(values).all(axis=0))
+        known = tuple(None if empty[number] else kind for number, kind in enumerate(kinds))
+    return PackedSamples(structure, values, None, {"categorical": known, "names": names})
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -157,17 +170,19 @@ def _array_column(column: np.ndarray, name: str) -> tuple[np.ndarray, bool]:
 def _frame_column(X: Any, number: int, name: str) -> tuple[np.ndarray, bool]:
     if hasattr(X, "get_columns"):  # polars
         column = X.get_columns()[number]
-        if column.dtype.is_numeric():
-            return _numbers(np.array([math.nan if v is None else v for v in column.to_list()]), name), False
-        return _codes(column.to_list(), name), True
+        if column.dtype.is_temporal():
+            raise DataError(f"{name} holds {_DATES}, or categories with .cast(pl.String)")
+        if not column.dtype.is_numeric():
+            return _codes(column.to_list(), name), True
+        if column.dtype.is_integer():
+            _numbers(column.drop_nulls().to_numpy(), name)  # looked at as integers: a null makes floats of them
+        return _numbers(np.array([math.nan if v is None else float(v) for v in column.to_list()]), name), False
     column = X.iloc[:, number]
     kind = getattr(column.dtype, "kind", "O")
     if kind in "fiu":
         return _numbers(column.to_numpy(dtype=np.float64, na_value=np.nan), name), False
     if kind in "mM":
-        raise DataError(
-            f"{name} holds dates or durations; make numbers of them, or categories with .astype('category')"
-        )
+        raise DataError(f"{name} holds {_DATES}, or categories with .astype('category')")
     if str(column.dtype) == "category":
         return _codes(column.cat.categories.tolist(), name, column.cat.codes.to_numpy()), True
     if kind == "O":
@@ -178,11 +193,19 @@ def _frame_column(X: Any, number: int, name: str) -> tuple[np.ndarray, bool]:
 def _numbers(column: np.ndarray, name: str) -> np.ndarray:
     wide = column.dtype.kind in "iu" and column.size and max(-int(column.min()), int(column.max())) > 2**53
     if wide:
-        raise DataError(f"{name} holds integers beyond 2**53, which float64 cannot represent; are they categories?")
+        where = name if column.ndim == 1 else f"{name}[:, {_widest(column)}]"
+        raise DataError(f"{where} holds integers beyond 2**53, which float64 cannot represent; are they categories?")
     values = column.astype(np.float64)
     if np.isinf(values).any():
-        raise DataError(f"{name} holds infinite values; accepted are finite numbers, and NaN for missing ones")
+        where = name if values.ndim == 1 else f"{name}[:, {int(np.isinf(values).any(axis=0).argmax())}]"
+        raise DataError(f"{where} holds infinite values; accepted are finite numbers, and NaN for missing ones")
     return values
+
+
+def _widest(table: np.ndarray) -> int:
+    """Return the first column of integers that holds one beyond 2**53."""
+    sizes = [max(-int(column.min()), int(column.max())) for column in table.T]
+    return next(number for number, size in enumerate(sizes) if size > 2**53)
 
 
 def _codes(values: Sequence[Any], name: str, places: np.ndarray | None = None) -> np.ndarray:
