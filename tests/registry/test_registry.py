@@ -56,6 +56,7 @@ def test_entry_is_one_frozen_record(ensemblers):
         "origin",
         "status",
         "reason",
+        "file",
     ]
     with pytest.raises(dataclasses.FrozenInstanceError):
         entry.status = "broken"

@@ -18,7 +18,7 @@ def test_json_holds_every_field_of_every_entry(run):
     assert rbf["distribution"] == "kernreg"
     assert rbf["version"] == kernreg.__version__
     assert rbf["origin"] == "entry point"
-    assert set(rbf) == {"kind", "name", "target", "distribution", "version", "origin", "status", "reason"}
+    assert set(rbf) == {"kind", "name", "target", "distribution", "version", "origin", "status", "reason", "file"}
 
 
 def test_kind_restricts_the_listing(run):
