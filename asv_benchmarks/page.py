@@ -210,7 +210,8 @@ figure{display:inline-block;width:48%;margin:0 1% 1.4rem 0;vertical-align:top}fi
 svg{width:100%;height:auto}svg text{font-size:11px;fill:#444}svg .axis{fill:#777}.grid{stroke:#e4e4e4}
 details{border-bottom:1px solid #eee;padding:.25rem 0}
 summary{cursor:pointer;font-family:ui-monospace,monospace;font-size:.85rem}
-@media(max-width:700px){figure{width:100%}}
+@media(max-width:700px){figure{width:100%}.bar{display:none}table{display:block;overflow-x:auto;font-size:.8rem}
+td,th{padding:.25rem .3rem}small{white-space:normal}.work{width:auto}}
 """
 
 TEMPLATE = """<!doctype html>
@@ -225,7 +226,7 @@ before being timed, and results of kernreg are written to memory that an earlier
 over parameters; the very first call takes 20 to 40 ms longer.</p>
 <p><strong>{{told}}.</strong> Machine: {{machine}}. Commit {{commit}}.</p>
 <h2>Claims</h2>
-<table><tr><th>what kernreg does</th><th>measured against</th><th>from 1× to 400×</th>
+<table><tr><th>what kernreg does</th><th>measured against</th><th class="bar">from 1× to 400×</th>
 <th class="number">measured</th><th>claimed</th><th></th></tr>
 {{claims}}</table>
 <h2>How near the machine's limit</h2>
@@ -234,7 +235,8 @@ one exponential per pair. The machine was timed doing each of these alone; the l
 for any program that does the same. Products of sparse samples read what they would have to write. 100 % means that
 kernreg needs no longer than that.</p>
 <table><tr><th>work</th><th class="number">took, ms</th><th class="number">writing, ms</th>
-<th class="number">arithmetic, ms</th><th class="number">exponentials, ms</th><th>share of the limit</th><th></th></tr>
+<th class="number">arithmetic, ms</th><th class="number">exponentials, ms</th><th>share of the limit</th>
+<th class="bar"></th></tr>
 {{limits}}</table>
 <h2>Growth</h2>
 <p>Both axes are logarithmic. Twice the size takes 2<sup>p</sup> times as long where a line grows like

@@ -61,9 +61,10 @@ def names(module: str) -> list[Name]:
 
 
 def registered(kind: str) -> list[tuple[Entry, Any]]:
-    """Return what is registered of a kind, those of kernreg first."""
+    """Return what is installed of a kind, that of kernreg first; not what an example has registered."""
     registry = get_registry(kind)
-    found = [(entry, registry.get(entry.name)) for entry in registry.entries()]
+    installed = [entry for entry in registry.entries() if entry.origin == "entry point"]
+    found = [(entry, registry.get(entry.name)) for entry in installed]
     return sorted(found, key=lambda pair: (pair[0].distribution != "kernreg", pair[0].name))
 
 
