@@ -10,7 +10,7 @@ BIN     := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 SOURCES := $(wildcard plugins/*/src)
 
-.PHONY: demo test test-cpus lint format docs bench bench-publish bench-compare time-to-accuracy papers-quick clean help
+.PHONY: demo picture test test-cpus lint format docs bench bench-publish bench-compare time-to-accuracy papers-quick clean help
 .NOTPARALLEL: # two targets must not run pip in one environment at once
 .DEFAULT_GOAL := help
 
@@ -29,7 +29,11 @@ help:
 	@echo "make clean    remove everything the targets above have made"
 
 demo: $(VENV)/.extra-plot
-	$(BIN)/python -m kernreg.demo
+	@$(BIN)/python -m kernreg.demo
+
+# The picture of README.md, as the demo draws it.
+picture: $(VENV)/.extra-plot
+	$(BIN)/python -m kernreg.demo --picture-only --picture docs/_static/demo.png
 
 test: $(VENV)/.extra-test
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
@@ -86,11 +90,16 @@ clean:
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp per extra: a repeated make installs nothing until a pyproject.toml changes.
+# On a terminal pip shows its progress; a log gets a line per step.
 $(VENV)/.extra-%: pyproject.toml $(addsuffix /pyproject.toml,$(PLUGINS)) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]' $(PLUGINS:%=-e ./%)
+	@echo "[2/2] Installing kernreg[$*] and $(words $(PLUGINS)) plugins into $(VENV). The first time this downloads numpy, scipy, numba, scikit-learn …"
+	@test -t 1 || quiet=--quiet; \
+	  $(BIN)/python -m pip install $$quiet --disable-pip-version-check -e '.[$*]' $(PLUGINS:%=-e ./%)
 	@touch $@
+	@echo "Done. To use it in your shell: source $(VENV)/bin/activate"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "kernreg needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@echo "[1/2] Creating the environment $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)

@@ -37,6 +37,7 @@ COMMANDS = {
     "check": "Run the conformance kit on a plugin.",
     "cache": "Look at, delete or make the compiled kernels on disk.",
     "new-plugin": "Write a ready plugin package.",
+    "demo": "See in half a minute what an asymmetric kernel can do.",
 }
 
 

@@ -164,19 +164,6 @@ def test_every_error_is_one_message(run, iris, tmp_path, monkeypatch):
     refused(run("fit", str(iris), "-t", "species", "-k", "rbf(sigma=2)", "-o", str(tmp_path / "m.kern")), "No space")
 
 
-def test_the_demo_without_plugins_says_so():
-    done = subprocess.run(
-        [sys.executable, "-m", "kernreg.demo"],
-        env={**os.environ, "KERNREG_PLUGINS": "none"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert "Error: " in done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
-
-
 # Tables -----------------------------------------------------------------------------------------------------
 
 
