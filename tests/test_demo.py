@@ -14,10 +14,12 @@ import pytest
 from click.testing import CliRunner
 from sklearn.metrics import pairwise_kernels
 
+import kernreg as kr
 from kernreg.demo import command as demo
 from kernreg.demo.contest import compare
 from kernreg.demo.food_web import ROLES, make_food_web
 from kernreg.demo.speed import containment, measure
+from kernreg.errors import UnknownPlugin
 from kernreg.kernels import symmetrize
 
 ROOT = Path(__file__).parent.parent
@@ -133,5 +135,17 @@ def test_without_the_plugin_the_built_in_kernel_holds_the_same_numbers(web, tmp_
         check=True,
     )
     np.testing.assert_allclose(np.load(tmp_path / "K.npy"), web.kernel(web.species), rtol=1e-15)
-    assert "pip install ./plugins/kernreg-graph" in done.stdout
+    assert "the built-in adjacency: the kernel 'graph-adjacency'" in " ".join(done.stdout.split())
     assert sorted(set(web.roles.tolist())) == list(range(len(ROLES)))
+
+
+def test_without_the_plugin_it_says_how_to_install_it(monkeypatch):
+    make = kr.make_kernel
+
+    def without_plugins(spec, **parameters):
+        if spec == "graph-adjacency":
+            raise UnknownPlugin("no such kernel")
+        return make(spec, **parameters)
+
+    monkeypatch.setattr(kr, "make_kernel", without_plugins)
+    assert "pip install ./plugins/kernreg-graph" in make_food_web(20).problem

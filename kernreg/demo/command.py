@@ -52,7 +52,9 @@ def command(picture: Path, picture_only: bool) -> None:
         show_speed(console, measure())
     saved = save_picture(web, results, picture)
     if picture_only and not saved:
-        raise click.ClickException("pictures need matplotlib: pip install matplotlib, or pip install '.[plot]' from a clone")
+        raise click.ClickException(
+            "pictures need matplotlib: pip install matplotlib, or pip install '.[plot]' from a clone"
+        )
     show_ending(console, picture if saved else None, time.perf_counter() - started)
     if picture_only:
         click.echo(str(picture))
@@ -67,14 +69,10 @@ def introduce(console: Any, web: FoodWeb) -> None:
         "The kernel K(i, j) is the share of species j in what species i gives away. It is not K(j, i). "
         "We know the role of every second species. What are the others?"
     )
-    if web.from_plugin:
-        console.print("The kernel is graph-adjacency, from the plugin kernreg-graph.", style="dim")
+    if web.problem:
+        console.print(f"The kernel is the built-in adjacency: {web.problem}.", style="yellow", markup=False)
     else:
-        console.print(
-            "The kernel is the built-in adjacency. The plugin kernreg-graph has more kernels for graphs; from a clone:\n"
-            "    pip install ./plugins/kernreg-graph",
-            style="yellow",
-        )
+        console.print("The kernel is graph-adjacency, from the plugin kernreg-graph.", style="dim")
 
 
 def show_results(console: Any, results: list[Result]) -> None:
@@ -91,8 +89,8 @@ def show_results(console: Any, results: list[Result]) -> None:
         table.add_row(library, result.method, accuracy, result.remark)
     console.print(table)
     console.print(
-        "Given a kernel function, scikit-learn's pairwise_kernels evaluates one half of the matrix and copies it to the "
-        "other, without a warning. Symmetrising uses both halves but loses the direction: the SVC, with C and the "
+        "Given a kernel function, scikit-learn's pairwise_kernels evaluates one half of the matrix and copies it to "
+        "the other, without a warning. Symmetrising uses both halves but loses the direction: the SVC, with C and the "
         "correction of the spectrum tuned, can only guess between two roles. Rows of K as plain features keep the "
         "direction; it is a fair way out, but no longer a kernel method. AsK-LS is a kernel machine that takes K as it "
         "is, with its regularisation chosen by exact leave-one-out.\n"
@@ -103,9 +101,7 @@ def show_speed(console: Any, timing: Timing) -> None:
     """Print the line about speed, and what it compares."""
     console.rule("[bold]Your own kernel is a Python function")
     console.print(
-        "    @kernel(of='rows')\n"
-        "    def containment(x, y):\n"
-        "        return np.minimum(x, y).sum() / x.sum()\n",
+        "    @kernel(of='rows')\n    def containment(x, y):\n        return np.minimum(x, y).sum() / x.sum()\n",
         markup=False,
     )
     threads = f"{timing.threads} threads" if timing.threads > 1 else "one thread"

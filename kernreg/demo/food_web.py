@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import kernreg as kr
-from kernreg.errors import UnknownPlugin
+from kernreg.errors import PluginError, UnknownPlugin
 
 #: Matter flows from each role to the next, and from the last to the first.
 ROLES = ("plants", "grazers", "hunters", "decomposers")
@@ -17,13 +17,13 @@ ROLES = ("plants", "grazers", "hunters", "decomposers")
 
 @dataclass(frozen=True)
 class FoodWeb:
-    """Species, their roles, and the kernel on them; species are numbers 0 … n - 1."""
+    """Species, their roles, and the kernel on them; species are numbers 0 … n - 1. `problem`: why no plugin is used."""
 
     kernel: Any
     roles: np.ndarray
     labelled: np.ndarray
     unlabelled: np.ndarray
-    from_plugin: bool
+    problem: str = ""
 
     @property
     def species(self) -> np.ndarray:
@@ -45,7 +45,7 @@ def make_food_web(n_species: int = 400, *, feeding: float = 0.4, noise: float = 
     """Draw a food web in which every second species is labelled.
 
     A species feeds one of the next role with probability `feeding`, and any other one with probability `noise`.
-    K[i, j] is the share of j in what i gives away: 1 / (links of i) where i feeds j. Without the direction of the links,
+    K[i, j] is the share of j in what i gives away: 1 / (links of i) where i feeds j. Without the direction of links,
     plants and hunters look alike, for both are linked to grazers and to decomposers; so do grazers and decomposers.
 
     >>> web = make_food_web(40)
@@ -59,8 +59,10 @@ def make_food_web(n_species: int = 400, *, feeding: float = 0.4, noise: float = 
     np.fill_diagonal(links, False)
     graph = sp.csr_array(links.astype(np.float64))
     try:
-        kernel, from_plugin = kr.make_kernel("graph-adjacency", graph=graph, direction="citing"), True
-    except UnknownPlugin:  # the built-in kernel holds the same numbers
-        kernel, from_plugin = kr.make_kernel("adjacency", graph=graph, cited=False), False
+        kernel, problem = kr.make_kernel("graph-adjacency", graph=graph, direction="citing"), ""
+    except PluginError as error:  # the built-in kernel holds the same numbers
+        kernel = kr.make_kernel("adjacency", graph=graph, cited=False)
+        missing = "the plugin kernreg-graph is not installed. From a clone: pip install ./plugins/kernreg-graph"
+        problem = missing if isinstance(error, UnknownPlugin) else str(error)
     species = np.arange(n_species)[:, None]
-    return FoodWeb(kernel, roles, species[::2], species[1::2], from_plugin)
+    return FoodWeb(kernel, roles, species[::2], species[1::2], problem)

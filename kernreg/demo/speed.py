@@ -18,7 +18,7 @@ def containment(x: Any, y: Any) -> Any:
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds for the kernel matrix of `n_samples` digits, and the fraction of its entries that are wrong in scikit-learn."""
+    """Seconds for the kernel matrix of some digits, and the fraction of its entries that scikit-learn gets wrong."""
 
     n_samples: int
     sklearn: float
