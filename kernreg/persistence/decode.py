@@ -85,7 +85,7 @@ class Decoder:
             raise ValueError(f"the tag {tag!r} is not known")
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise ValueError("it is nested too deep")
+            raise ValueError("it is nested too deeply")
         value = self._readers[tag](found[tag])
         self._depth -= 1
         if "id" in found:

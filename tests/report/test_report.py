@@ -143,5 +143,5 @@ def test_what_is_not_accepted_is_said():
         make_report(model, X, np.column_stack([y, y]))
     with pytest.raises(ParameterError, match="between 0 and 1"):
         make_report(model, X, y, coverage=90)
-    with pytest.raises(DataError, match="predicts nothing"):
+    with pytest.raises(DataError, match="makes no predictions"):
         make_report(StandardScaler().fit(X), X, y)

@@ -94,7 +94,7 @@ def test_gram_goes_on_after_an_interrupt(run, tmp_path, monkeypatch, name):
         monkeypatch.setattr(Kernel, "blocks", interrupted)
         stopped = run(*arguments)
         assert stopped.exit_code != 0
-        assert "stopped after 360 of 900 rows; --resume goes on" in stopped.stderr
+        assert "stopped after 360 of 900 rows; continue with --resume" in stopped.stderr
         monkeypatch.setattr(Kernel, "blocks", original)
         again = run(*arguments)
         assert again.exit_code == 2
