@@ -123,7 +123,7 @@ def _find(name: str, folder: Any, download: bool, version: int | str) -> Dataset
     if name.startswith(openml.PREFIX):
         if not download:
             raise ParameterError(f"{name!r} has to be fetched, and download=False forbids it")
-        return openml.fetch(name.removeprefix(openml.PREFIX), version, f"{name!r} is asked from OpenML")
+        return openml.fetch(name.removeprefix(openml.PREFIX), version, f"{name!r} is requested from OpenML")
     here = name.replace("-", "_")
     if Path(here).name != here:
         raise ParameterError(f"name={name!r} is not accepted; give a name, and the folder as folder=")
@@ -146,7 +146,7 @@ def _find(name: str, folder: Any, download: bool, version: int | str) -> Dataset
     if near:
         searched += f" (similar names: {', '.join(near)})"
     if not download:
-        raise MissingDataset(f"{searched}; download=False forbids to ask OpenML")
+        raise MissingDataset(f"{searched}; download=False does not allow asking OpenML")
     return openml.fetch(name, version, searched)
 
 

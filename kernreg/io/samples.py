@@ -129,4 +129,4 @@ def format_of(path: Path, given: str | None = None) -> str:
         if suffix in known:
             return name
     listed = ", ".join(suffix for known, _ in FORMATS.values() for suffix in known)
-    raise DataError(f"{path} has the suffix {suffix!r}, which says no format; known are {listed}")
+    raise DataError(f"{path} has the suffix {suffix!r}, which names no known format; known are {listed}")

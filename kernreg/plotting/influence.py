@@ -70,5 +70,5 @@ class InfluenceDisplay:
             )
         freedom = self.degrees_of_freedom
         told = "" if freedom is None else f": {freedom:.1f} degrees of freedom of {len(self.cook)} samples"
-        self.ax_.set(xlabel="leverage", ylabel="residual left out", title=title or f"Influence{told}")
+        self.ax_.set(xlabel="leverage", ylabel="leave-one-out residual", title=title or f"Influence{told}")
         return self

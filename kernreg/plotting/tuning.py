@@ -147,7 +147,7 @@ def _along_the_axes(table: list[dict[str, Any]], x: str | None, y: str | None) -
     names = [name for name in table[0] if name not in _RESULTS]
     for given in (x, y):
         if given is not None and given not in names:
-            raise ParameterError(f"{given!r} is no parameter of this search; it has {', '.join(names)}")
+            raise ParameterError(f"{given!r} is not a parameter of this search; it has {', '.join(names)}")
     varying = [name for name in names if len({repr(row[name]) for row in table if _present(row[name])}) > 1]
     rest = [name for name in varying if name not in (x, y)]
     if x is None:

@@ -108,7 +108,7 @@ class Subject:
         if self.machine.solver_report_.damped:
             return "The solution is damped at a pole, and has no models without one sample."
         if self.machine._targets.pairwise:
-            return "The model has a machine for each pair of classes; fit it one against the rest for this."
+            return "The model has a machine for each pair of classes; fit it with multi_class='one-vs-rest' for this."
         if m > LARGEST:
             return f"The model was fitted to {m} samples; beyond {LARGEST} this takes too long for a page."
         return ""

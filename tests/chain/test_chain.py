@@ -178,7 +178,7 @@ def test_nested_chains(iris):
         ((Learner(), LogisticRegression()), "'logisticregression', a predictor, takes none"),
         ((Learner(), "ls-svm(kernel='tl1')"), "'lssvm' has a kernel of its own, 'tl1', and follows 'learner'"),
         ((), "at least one step"),
-        ((("a", "ls-svm"), object()), "is no estimator"),
+        ((("a", "ls-svm"), object()), "is not an estimator"),
     ],
 )
 def test_steps_that_do_not_fit_together_are_refused(steps, message):

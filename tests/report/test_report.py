@@ -116,7 +116,7 @@ def test_an_asymmetric_kernel_has_poles_and_permutation_importance():
     page = Reader(make_report(model, X, y))
     told = " ".join(page.paragraphs)
     assert "poles, values of γ without a unique solution" in told
-    assert "fitted to: scores on them are too good" in told
+    assert "fitted to these samples, so scores on them are too optimistic" in told
     assert page.table_with("feature")[1][0] == "feature 1"
 
 

@@ -231,7 +231,9 @@ def warm_command(names: tuple[str, ...], everything: bool, dtype: str, as_json: 
     for warmed in warm(chosen(names, everything), DTYPES[:2] if dtype == "both" else (dtype,)):
         found.append(warmed)
         if not as_json:
-            outcome = warmed.problem or f"{warmed.compiled} compiled, {warmed.found} already on disk, {warmed.seconds:.1f} s"
+            outcome = (
+                warmed.problem or f"{warmed.compiled} compiled, {warmed.found} already on disk, {warmed.seconds:.1f} s"
+            )
             click.echo(f"{warmed.kernel}: {outcome}")
     if as_json:
         write_json(found)

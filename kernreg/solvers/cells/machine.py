@@ -213,7 +213,7 @@ class CellMachine(CellParameters):
         for cell, machine in enumerate(self.solvers_):
             if machine is not None and not _has_leave_one_out(machine):
                 raise ParameterError(
-                    f"{type(machine).__name__} has no exact leave-one-out; ls-svm, ls-svr, ask-ls and ask-lsr have"
+                    f"{type(machine).__name__} has no exact leave-one-out; ls-svm, ls-svr, ask-ls and ask-lsr do"
                 )
             values = None if machine is None else machine._merged_left_out(machine.loo_views_)
             found.append(self._answer(cell, values, len(self._rows[cell])))

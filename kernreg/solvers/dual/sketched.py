@@ -44,7 +44,7 @@ class SketchedSystem:
         if settings.strategy == "auto":
             advise(
                 f"{len(Y)} samples do not fit the memory budget of {readable(memory_budget())} exactly: {count} "
-                "landmarks stand for them, an approximation. More landmarks (n_landmarks) or more memory "
+                "landmarks are used instead, an approximation. More landmarks (n_landmarks) or more memory "
                 "(kernreg.set_config) are more accurate; strategy='sketched' says that this is meant",
                 ApproximationWarning,
                 stacklevel=5,

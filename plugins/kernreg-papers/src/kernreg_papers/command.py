@@ -98,7 +98,7 @@ def run_tables(
     only = Selection(rows, methods, trials)
     selected = [(table, only) for table in tables] if len(tables) == 1 else _having(tables, only)
     if not selected:
-        raise KernregError("none of these tables has the rows and methods that are asked for")
+        raise KernregError("none of these tables has the rows and methods that were asked for")
     reports = []
     for table, part in selected:
         click.echo(f"{table.name}: {table.title}")
@@ -116,7 +116,7 @@ def run_tables(
         reports.append(done)
     if not any(done.made + done.kept + done.failed for done in reports):
         lacking = any(done.missing for done in reports)
-        why = "no row has data; name their folder by --data or KERNREG_DATA" if lacking else "see the lines above"
+        why = "no row has data; name their folder with --data or KERNREG_DATA" if lacking else "see the lines above"
         raise KernregError(f"nothing was run: {why}")
     if any(done.failed for done in reports):
         raise SystemExit(1)
