@@ -34,7 +34,7 @@ and one warning tree::
     ├── GridEndWarning                           the best of a grid is at its end: what lies beyond may be better
     ├── UninformativeKernelWarning               a kernel matrix that tells no samples apart, or all of them
     ├── RangeWarning                             numbers so large or small that a kernel loses them
-    ├── ApproximationWarning                     an approximation was taken that nobody asked for, because memory is short
+    ├── ApproximationWarning                     an approximation that nobody asked for, because memory is short
     └── PerformanceWarning                       the result is right, but a faster way exists
 """
 

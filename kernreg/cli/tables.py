@@ -101,7 +101,7 @@ class Table:
             if count > max(_MANY, len(X) // 2):
                 raise DataError(
                     f"{path}, column {column!r}: text with {count} different values in {len(X)} rows says nothing "
-                    f"about other rows; leave it out with --drop {column!r}, or keep it as the name of the row with --id"
+                    f"about other rows; leave it out with --drop {column!r}, or keep it as row names with --id"
                 )
         missing = missing_numbers(X)
         if missing.any() and self.impute is None:

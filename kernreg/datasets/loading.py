@@ -122,7 +122,7 @@ def _find(name: str, folder: Any, download: bool, version: int | str) -> Dataset
         raise ParameterError(f"name={name!r} is not accepted; give the name of a data set, for example 'iris'")
     if name.startswith(openml.PREFIX):
         if not download:
-            raise ParameterError(f"{name!r} has to be fetched, and download=False forbids it")
+            raise ParameterError(f"{name!r} has to be fetched, and download=False does not allow that")
         return openml.fetch(name.removeprefix(openml.PREFIX), version, f"{name!r} is requested from OpenML")
     here = name.replace("-", "_")
     if Path(here).name != here:
@@ -141,7 +141,7 @@ def _find(name: str, folder: Any, download: bool, version: int | str) -> Dataset
             f"{known.file}.npz is not there: {looked}. The data come from {known.origin}; write them to "
             f"{known.file}.npz with the arrays {LAYOUT[known.kind]}, and set {VARIABLE} to its folder or give folder="
         )
-    searched = f"there is no data set {name!r}: {looked}, and scikit-learn comes with none of that name"
+    searched = f"there is no data set {name!r}: {looked}, and scikit-learn has none of that name"
     near = difflib.get_close_matches(here, [*KNOWN, *bundled.BUNDLED], 3)
     if near:
         searched += f" (similar names: {', '.join(near)})"

@@ -121,7 +121,7 @@ def format_of(path: Path, given: str | None = None) -> str:
     """Return the name of the format of a file: the one given, or the one its suffix says."""
     if given is not None:
         if given not in FORMATS:
-            raise DataError(f"there is no format {given!r}; there are {', '.join(FORMATS)}")
+            raise DataError(f"there is no format {given!r}; known formats are {', '.join(FORMATS)}")
         return given
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else (suffixes[-1] if suffixes else "")

@@ -11,7 +11,7 @@ from kernreg.plotting.base import by_class, colours, make_axes
 
 
 class DecisionViewsDisplay:
-    """Where each view of a classifier decides for which class, and where the merged decision does.
+    """Decision regions of each view of a classifier, and of the merged decision.
 
     With two classes the shade is the decision value and the black line where it is zero; with more the colour is that
     of the largest value.

@@ -11,7 +11,7 @@ from kernreg.plotting.base import BLUE, RED, make_axes
 
 
 class InfluenceDisplay:
-    """Samples by leverage and residual, as large as their influence; the most influential are numbered.
+    """Samples by leverage and residual, sized by influence; the most influential ones are numbered.
 
     Parameters
     ----------

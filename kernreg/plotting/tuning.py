@@ -14,7 +14,7 @@ _RESULTS = ("score", "squared_error", "error")
 
 
 class TuningDisplay:
-    """Scores over one or two parameters; over the others the best is taken.
+    """Scores over one or two parameters; the best value over all others is shown.
 
     Parameters
     ----------

@@ -208,7 +208,7 @@ def _fitted_views(choice: Choice, data: TrainingSet, Y: np.ndarray) -> Views:
 
 @documented
 class AsKLSClassifier(_AsKLS, DualClassifier):
-    """AsK-LS classifier for any kernel, one-vs-rest, with a source and a target view.
+    """AsK-LS classifier: takes any kernel, asymmetric ones included; one-vs-rest, with a source and a target view.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
 
 @documented
 class AsKLSRegressor(_AsKLS, DualRegressor):
-    """AsK-LS regression for any kernel, one or several outputs, with a source and a target view.
+    """AsK-LS regression: takes any kernel, asymmetric ones included; one or several outputs, a source and a target view.
 
     Parameters
     ----------

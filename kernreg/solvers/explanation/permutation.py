@@ -25,7 +25,7 @@ from kernreg.solvers.samples import check_fitted, has_features
 
 @dataclass(frozen=True)
 class PermutationImportance(Display):
-    """What the leave-one-out score loses when a feature is shuffled.
+    """How much the leave-one-out score drops when a feature is shuffled.
 
     Attributes
     ----------

@@ -43,7 +43,7 @@ class _Setting:
 
 
 class IndefiniteDCSVC(KreinClassifier):
-    """Support vector classifier of an indefinite kernel by difference-of-convex programming: IKSVM-DC.
+    """Support vector classifier for an indefinite kernel by difference-of-convex programming: IKSVM-DC.
 
     The primal problem with the squared hinge loss and f = K β + b on the samples, sample weights v_i::
 

@@ -85,7 +85,7 @@ def _documented(machine: Any) -> Any:
 
 @_documented
 class KreinRidgeClassifier(KreinClassifier, KreinRidge):
-    """Ridge classifier of an indefinite kernel: least squares regularised in the associated Hilbert space.
+    """Ridge classifier for an indefinite kernel: least squares regularised in the associated Hilbert space.
 
     Least squares machines of an indefinite kernel have poles: (K̃ + I/γ) is singular where -1/γ is an eigenvalue. Here
     the penalty is the norm of the associated Hilbert space, K̃ = U Λ Uᵀ being the centred training matrix::
@@ -184,7 +184,7 @@ class KreinRidgeClassifier(KreinClassifier, KreinRidge):
 
 @_documented
 class KreinRidgeRegressor(RegressorMixin, KreinRidge):
-    """Ridge regression of an indefinite kernel in the associated Hilbert space, for one or several outputs.
+    """Ridge regression for an indefinite kernel in the associated Hilbert space, with one or several outputs.
 
     See `KreinRidgeClassifier` for the problem. For a positive semi-definite kernel it is ``ls-svr`` with the same γ.
 

@@ -23,7 +23,7 @@ _ITERATIONS = 200  # of the interior-point method, which takes a few dozen
 
 
 class KreinSVC(KreinClassifier):
-    """C-support vector classifier of an indefinite kernel: KSVM.
+    """C-support vector classifier for an indefinite kernel: KSVM.
 
     In a Kreĭn space the norm ‖f‖² = ⟨f₊, f₊⟩ - ⟨f₋, f₋⟩ has no sign, and the minimum of an SVM becomes a stationary
     point. With K = U Λ Uᵀ it is found in the associated Hilbert space, whose kernel matrix is |K| = U |Λ| Uᵀ::
