@@ -1,4 +1,4 @@
-# The commands of a contributor. Each makes what it needs: a virtual environment in .venv, an
+# The commands for contributors. Each sets up what it needs: a virtual environment in .venv, an
 # editable install with the extra of the same name, and the plugins of plugins/.
 
 PYTHON  ?= python3
@@ -15,18 +15,19 @@ SOURCES := $(wildcard plugins/*/src)
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo     a short tour, on the terminal"
-	@echo "make test     tests and doctests of kernreg and of the plugins"
-	@echo "make test-cpus   its numerical part as older CPUs compute, all that this one can be or CPUS=haswell"
-	@echo "make lint     ruff, mypy and the layers"
-	@echo "make format   let ruff rewrite the layout and the fixable findings"
-	@echo "make docs     the documentation as HTML, in docs/_build/html"
-	@echo "make bench    the asv benchmarks, and a page of them in docs/benchmarks"
-	@echo "make bench-publish   what was measured from commit to commit, in docs/benchmarks/history.html"
-	@echo "make bench-compare BASE=<commit>   what has become slower since"
-	@echo "make time-to-accuracy   test error against seconds, kernreg and its peers; hours (PROBLEMS=kin40k)"
-	@echo "make papers-quick   every table of the papers, few trials on small subsets, and a report"
-	@echo "make clean    remove everything the targets above have made"
+	@echo "make demo     see in half a minute what kernreg does; saves a picture in demo_output"
+	@echo "make test     run the tests and doctests of kernreg and its plugins"
+	@echo "make test-cpus   repeat the numerical tests as older CPUs compute (CPUS=haswell for one of them)"
+	@echo "make lint     check style, types and layers (ruff, mypy, import-linter)"
+	@echo "make format   let ruff format the code and fix what it can"
+	@echo "make docs     build the documentation, in docs/_build/html"
+	@echo "make picture  draw the picture of README.md again"
+	@echo "make bench    run the asv benchmarks and write a page about them, in docs/benchmarks"
+	@echo "make bench-publish   plot all measurements by commit, in docs/benchmarks/history.html"
+	@echo "make bench-compare BASE=<commit>   see what has become slower since a commit"
+	@echo "make time-to-accuracy   test error against time for kernreg and its peers; takes hours (PROBLEMS=kin40k)"
+	@echo "make papers-quick   run every table of the papers on small subsets and write a report"
+	@echo "make clean    remove everything that the targets above have made"
 
 demo: $(VENV)/.extra-plot
 	@$(BIN)/python -m kernreg.demo
@@ -63,23 +64,23 @@ bench: $(VENV)/.extra-bench
 	$(BIN)/python -m asv_benchmarks.profile $(PROFILE) $(ASV_ARGS); code=$$?; \
 	  $(BIN)/python -m asv_benchmarks.page docs/benchmarks && exit $$code
 
-# Every commit there are results of: asv's own pages, and one that loads nothing from the internet.
+# All commits that were measured: asv's own pages, and one that loads nothing from the internet.
 bench-publish: $(VENV)/.extra-bench
 	cd asv_benchmarks && $(abspath $(BIN))/python -m asv publish
 	$(BIN)/python -m asv_benchmarks.history docs/benchmarks
 
-# BASE is a commit; fails if anything in what is checked out is slower than 1.3 times what it was there, measured twice.
+# BASE is a commit; fails if anything takes more than 1.3 times as long as there, measured twice.
 bench-compare: $(VENV)/.extra-bench
 	@test -n "$(BASE)" || { echo "which commit to compare with? make bench-compare BASE=main~1" >&2; exit 2; }
 	$(BIN)/python -m asv_benchmarks.compare $(BASE)
 
-# Needs KERNREG_DATA; with the extra peers, LightGBM and XGBoost take part, too.
+# Needs KERNREG_DATA; LightGBM and XGBoost take part if the extra `peers` is installed.
 time-to-accuracy: $(VENV)/.extra-bench
 	$(BIN)/python -m asv_benchmarks.time_to_accuracy $(PROBLEMS)
 	$(BIN)/python -m asv_benchmarks.time_to_accuracy --draw docs/_build/time_to_accuracy.png
 
-# A command of plugins/kernreg-papers. Data come from the folder that KERNREG_DATA names; what is there already is not run
-# again.
+# A command of plugins/kernreg-papers. Data come from the folder that KERNREG_DATA names; results that
+# exist already are kept.
 papers-quick: $(VENV)/.extra-plot
 	$(BIN)/kernreg papers run all --quick --jobs $(WORKERS)
 	$(BIN)/kernreg papers report --quick

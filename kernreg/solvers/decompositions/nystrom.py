@@ -46,7 +46,7 @@ _UNRELIABLE = 0.25  # relative error of estimated normalisers beyond which a war
 
 
 class AsymmetricNystroem(TwoSided):
-    """Asymmetric Nyström: singular vectors and scores for both sides of a large kernel matrix, from some of its entries.
+    """Asymmetric Nyström: singular vectors and scores for both sides of a large kernel matrix, from part of it.
 
     Approximates `KernelSVD` and is used as it is: one sample set, a pair ``(X, Z)``, or a data matrix with a
     compatibility. All landmarks on both sides give the exact result; a symmetric kernel on one sample set gives the

@@ -329,7 +329,7 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
 
 @documented
 class AsKLSRegressor(_AsKLS, DualRegressor):
-    """AsK-LS regression: takes any kernel, asymmetric ones included; one or several outputs, a source and a target view.
+    """AsK-LS regression: takes any kernel, asymmetric ones included; one or several outputs, source and target views.
 
     Parameters
     ----------

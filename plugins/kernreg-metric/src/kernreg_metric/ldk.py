@@ -20,7 +20,7 @@ _COINCIDENT = 1e-12  # squared distance below this fraction of the largest: one 
 
 
 class LDK(FromKernel):
-    """LogDet kernel learning: bounds on the distances of similar and dissimilar pairs, met by cyclic Bregman projections.
+    """LogDet kernel learning: bounds on the distances of similar and dissimilar pairs, by cyclic Bregman projections.
 
     With the matrix K_0 of a given kernel k_0, distances d_K(i, j) = K_ii + K_jj - 2 K_ij and bounds u < l::
 
