@@ -64,7 +64,7 @@ class IndefiniteDCSVC(KreinClassifier):
         A symmetric kernel, definite or not, for example ``"tl1(rho=4.0)"``; an asymmetric one is refused.
         By default that of the chain around it, else ``rbf``.
     C : float
-        The price of squared slack; larger fits the data closer.
+        The price of squared slack; a larger value fits the data more closely.
     rho : float or "norm"
         ρ, at least -λ_min. The smaller it is the longer the steps; ``"norm"`` is ‖K‖. For a kernel matrix without
         negative eigenvalues ``"norm"`` is 0: the problem is convex, and solved in one step.

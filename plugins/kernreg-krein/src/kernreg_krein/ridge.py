@@ -21,7 +21,7 @@ _PARAMETERS = """\
         A symmetric kernel, definite or not, for example ``"tl1(rho=4.0)"``; an asymmetric one is refused.
         By default that of the chain around it, else ``rbf``.
     gamma : float, "scale", "auto" or sequence of numbers
-        γ₊ = 1/κ₊; larger fits the data closer. ``"scale"`` and its multiples are 1 divided by the size of kernel
+        γ₊ = 1/κ₊; a larger value fits the data more closely. ``"scale"`` and its multiples are 1 divided by the size of kernel
         values, as of ``ls-svm``. Of a sequence, or of a grid fitted to the spectrum (``"auto"``), the value with the
         least squared error of samples left out is taken.
     gamma_negative : float, "scale", "auto" or sequence of numbers, optional
