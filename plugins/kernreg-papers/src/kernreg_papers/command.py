@@ -28,7 +28,7 @@ quick_option = click.option("--quick", is_flag=True, help="Few trials on small s
 
 @click.group("papers")
 def command() -> None:
-    """Run the tables and figures of the papers again."""
+    """Reproduce the tables and figures of the papers."""
 
 
 @command.command("list")
@@ -91,7 +91,7 @@ def run_tables(
     methods: tuple[str, ...],
     download: bool,
 ) -> None:
-    """Run tables and figures ("all" for every one); what is in the folder of results already is not run again."""
+    """Run tables and figures ("all" for every one); results that exist already are kept."""
     from kernreg_papers import Selection, find, names, run
 
     tables = [find(name) for name in (names() if chosen == ("all",) else chosen)]
@@ -152,7 +152,7 @@ def _having(tables: list[Table | Figure], only: Selection) -> list[tuple[Table |
 @out_option
 @quick_option
 def report_tables(chosen: tuple[str, ...], data: Path | None, out: Path, quick: bool) -> None:
-    """Write report.md and report.html: ours beside the papers'."""
+    """Write report.md and report.html, with our numbers next to the papers'."""
     from kernreg_papers import find, names, write_report
 
     if not out.is_dir():
