@@ -36,19 +36,19 @@ demo: $(VENV)/.extra-plot
 picture: $(VENV)/.extra-plot
 	$(BIN)/python -m kernreg.demo --picture-only --picture docs/_static/demo.png
 
+# worksteal: a worker starts with neighbouring tests, so that one of them makes what a module shares.
 test: $(VENV)/.extra-test
-	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 # OpenBLAS and Numba choose their code by the CPU, and last bits differ: nothing that kernreg says may depend on them.
 test-cpus: $(VENV)/.extra-test
-	$(BIN)/python tests/cpus.py $(CPUS) -n $(WORKERS) $(PYTEST_ARGS)
+	$(BIN)/python tests/cpus.py $(CPUS) -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/mypy kernreg
-	set -e; for source in $(SOURCES); do $(BIN)/mypy $$source; done
+	$(BIN)/mypy kernreg $(SOURCES)
 
 format: $(VENV)/.extra-lint
 	$(BIN)/ruff check --fix .
