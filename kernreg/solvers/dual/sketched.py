@@ -45,7 +45,7 @@ class SketchedSystem:
             advise(
                 f"{len(Y)} samples do not fit the memory budget of {readable(memory_budget())} exactly: {count} "
                 "landmarks are used instead, an approximation. More landmarks (n_landmarks) or more memory "
-                "(kernreg.set_config) are more accurate; strategy='sketched' says that this is meant",
+                "(kernreg.set_config) are more accurate; strategy='sketched' asks for this explicitly",
                 ApproximationWarning,
                 stacklevel=5,
             )
