@@ -55,7 +55,8 @@ format: $(VENV)/.extra-lint
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.extra-docs
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -j $(WORKERS) -b html docs docs/_build/html
+	$(BIN)/python docs/_extensions/check_site.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 # PROFILE is quick (the short claims and the series of the page), claims (the long ones, too) or full (every benchmark,
@@ -77,7 +78,7 @@ bench-compare: $(VENV)/.extra-bench
 # Needs KERNREG_DATA; LightGBM and XGBoost take part if the extra `peers` is installed.
 time-to-accuracy: $(VENV)/.extra-bench
 	$(BIN)/python -m asv_benchmarks.time_to_accuracy $(PROBLEMS)
-	$(BIN)/python -m asv_benchmarks.time_to_accuracy --draw docs/_build/time_to_accuracy.png
+	$(BIN)/python -m asv_benchmarks.time_to_accuracy --draw docs/_build/pictures/time_to_accuracy.png
 
 # A command of plugins/kernreg-papers. Data come from the folder that KERNREG_DATA names; results that
 # exist already are kept.
@@ -86,7 +87,7 @@ papers-quick: $(VENV)/.extra-plot
 	$(BIN)/kernreg papers report --quick
 
 clean:
-	rm -rf $(VENV) build dist demo_output papers-results docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo_output papers-results docs/_build docs/gallery docs/reference/api docs/reference/kernels .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf asv_benchmarks/results asv_benchmarks/html asv_benchmarks/env
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

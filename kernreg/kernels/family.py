@@ -48,6 +48,14 @@ class KernelFamily:
         As declared of all its kernels.
     example : callable, optional
         ``example(rng, n)`` returns (kernel, samples) for the test kit.
+
+    Examples
+    --------
+    >>> from kernreg.kernels.builtin import rbf
+    >>> rbf(sigma=2.0)
+    rbf(sigma=2.0)
+    >>> rbf.formula, rbf.symmetric, [parameter.name for parameter in rbf.parameters]
+    ('exp(-|x - y|² / sigma²).', True, ['sigma'])
     """
 
     __kernreg_kernel__ = True

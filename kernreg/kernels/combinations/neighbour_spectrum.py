@@ -33,6 +33,15 @@ class NeighbourSpectrum(Kernel):
     with w(x, s) = 1 where s is among the ``n_neighbors`` nearest samples of x (ties included), or x is not farther from
     s than ``radii[s]``, the distance of the neighbours of s; 0 elsewhere. With ``n_neighbors=0`` the graph has no rule
     for new samples, and they are refused. Samples that are in the graph several times have the mean of their entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernreg as kr
+    >>> X, y = np.arange(12.0)[:, None], np.arange(12) // 6
+    >>> learned = kr.make_solver("scg-osk", n_neighbors=2).fit(X, y).kernel_
+    >>> learned.family.name, learned(X).shape
+    ('neighbour-spectrum', (12, 12))
     """
 
     __slots__ = ("_held",)

@@ -216,7 +216,7 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
         Any kernel, for example ``"sne(sigma=2.0)"``.
         By default that of the chain around it, else ``rbf``.
     gamma : float, "loo", "scale" or sequence of numbers
-        The regularisation constant γ; a larger value fits the data more closely. ``"loo"`` takes the value with the best exact
+        The regularisation constant γ; larger fits the data more closely. ``"loo"`` takes the value with the best exact
         leave-one-out accuracy, ties settled by squared error, of a grid fitted to the kernel matrix, and a sequence
         that of its own. It is the default because a γ that nobody chose may be next to a pole. A number is quicker: it
         needs a factorisation, and ``"loo"`` singular triplets, which take about forty times as long. ``"scale"`` and

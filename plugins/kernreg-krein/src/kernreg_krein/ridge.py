@@ -21,7 +21,7 @@ _PARAMETERS = """\
         A symmetric kernel, definite or not, for example ``"tl1(rho=4.0)"``; an asymmetric one is refused.
         By default that of the chain around it, else ``rbf``.
     gamma : float, "scale", "auto" or sequence of numbers
-        γ₊ = 1/κ₊; a larger value fits the data more closely. ``"scale"`` and its multiples are 1 divided by the size of kernel
+        γ₊ = 1/κ₊; larger fits the data more closely. ``"scale"`` and its multiples are 1 divided by the size of kernel
         values, as of ``ls-svm``. Of a sequence, or of a grid fitted to the spectrum (``"auto"``), the value with the
         least squared error of samples left out is taken.
     gamma_negative : float, "scale", "auto" or sequence of numbers, optional
@@ -58,8 +58,8 @@ _FITTED = """\
         gamma, gamma_negative and squared_error of all that was tried, where there was a choice.
     fixed_metric_values_ : ndarray
         Leave-one-out decision values with the metric held fixed: exact for a ridge regression with the norm of |K̃| of
-        all samples. A refit without a sample has another metric, and no formula gives its value; docs/guide/krein.md
-        says how far apart the two are.
+        all samples. A refit without a sample has another metric, and no formula gives its value; the
+        page docs/guide/krein.md says how far apart the two are.
     fixed_metric_samples_ : ndarray of int
         The samples these are of: all, or at most 5000 where the strategy is lowrank.
     fixed_metric_residuals_, fixed_metric_score_
