@@ -252,7 +252,7 @@ def test_other_refusals(tmp_path):
         read_samples(tmp_path / "missing.csv")
     with pytest.raises(DataError, match="no target 'z'; its columns are x, y"):
         read_samples(tmp_path / "a.csv", target="z")
-    with pytest.raises(DataError, match="there is no format 'excel'; there are csv"):
+    with pytest.raises(DataError, match="there is no format 'excel'; known formats are csv"):
         read_samples(tmp_path / "a.csv", format="excel")
     np.savez(tmp_path / "p.npz", X=np.array([object()], dtype=object))
     with pytest.raises(DataError, match="plain array"):
