@@ -1,4 +1,4 @@
-# The commands of a contributor. Each makes what it needs: a virtual environment in .venv, an
+# The commands for contributors. Each sets up what it needs: a virtual environment in .venv, an
 # editable install with the extra of the same name, and the plugins of plugins/.
 
 PYTHON  ?= python3
@@ -10,29 +10,34 @@ BIN     := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 SOURCES := $(wildcard plugins/*/src)
 
-.PHONY: demo test test-cpus torture lint format docs plugin-index bench bench-publish bench-compare time-to-accuracy \
+.PHONY: demo picture test test-cpus torture lint format docs plugin-index bench bench-publish bench-compare time-to-accuracy \
         papers-quick clean help
 .NOTPARALLEL: # two targets must not run pip in one environment at once
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo     a short tour, on the terminal"
-	@echo "make test     tests and doctests of kernreg and of the plugins"
-	@echo "make test-cpus   its numerical part as older CPUs compute, all that this one can be or CPUS=haswell"
-	@echo "make torture  attacks on everything, an hour (PART=ci, BUDGET=20m, ATTACKS=solver-*, SEED=7, REPLAY=file)"
-	@echo "make lint     ruff, mypy and the layers"
-	@echo "make format   let ruff rewrite the layout and the fixable findings"
-	@echo "make docs     the documentation as HTML, in docs/_build/html"
-	@echo "make plugin-index   check every plugin of plugins/, and write docs/extend/plugin_index.md; some minutes"
-	@echo "make bench    the asv benchmarks, and a page of them in docs/benchmarks"
-	@echo "make bench-publish   what was measured from commit to commit, in docs/benchmarks/history.html"
-	@echo "make bench-compare BASE=<commit>   what has become slower since"
-	@echo "make time-to-accuracy   test error against seconds, kernreg and its peers; hours (PROBLEMS=kin40k)"
-	@echo "make papers-quick   every table of the papers, few trials on small subsets, and a report"
-	@echo "make clean    remove everything the targets above have made"
+	@echo "make demo     see in half a minute what kernreg does; saves a picture in demo_output"
+	@echo "make test     run the tests and doctests of kernreg and its plugins"
+	@echo "make test-cpus   repeat the numerical tests as older CPUs compute (CPUS=haswell for one of them)"
+	@echo "make torture  attack everything for an hour (PART=ci, BUDGET=20m, ATTACKS=solver-*, SEED=7, REPLAY=file)"
+	@echo "make lint     check style, types and layers (ruff, mypy, import-linter)"
+	@echo "make format   let ruff format the code and fix what it can"
+	@echo "make docs     build the documentation, in docs/_build/html"
+	@echo "make picture  draw the picture of README.md again"
+	@echo "make plugin-index   check every plugin of plugins/ and write docs/extend/plugin_index.md; takes minutes"
+	@echo "make bench    run the asv benchmarks and write a page about them, in docs/benchmarks"
+	@echo "make bench-publish   plot all measurements by commit, in docs/benchmarks/history.html"
+	@echo "make bench-compare BASE=<commit>   see what has become slower since a commit"
+	@echo "make time-to-accuracy   test error against time for kernreg and its peers; takes hours (PROBLEMS=kin40k)"
+	@echo "make papers-quick   run every table of the papers on small subsets and write a report"
+	@echo "make clean    remove everything that the targets above have made"
 
 demo: $(VENV)/.extra-plot
-	$(BIN)/python -m kernreg.demo
+	@$(BIN)/python -m kernreg.demo
+
+# The picture of README.md, as the demo draws it.
+picture: $(VENV)/.extra-plot
+	$(BIN)/python -m kernreg.demo --picture-only --picture docs/_static/demo.png
 
 # worksteal: a worker starts with neighbouring tests, so that one of them makes what a module shares.
 test: $(VENV)/.extra-test
@@ -75,23 +80,23 @@ bench: $(VENV)/.extra-bench
 	$(BIN)/python -m asv_benchmarks.profile $(PROFILE) $(ASV_ARGS); code=$$?; \
 	  $(BIN)/python -m asv_benchmarks.page docs/benchmarks && exit $$code
 
-# Every commit there are results of: asv's own pages, and one that loads nothing from the internet.
+# All commits that were measured: asv's own pages, and one that loads nothing from the internet.
 bench-publish: $(VENV)/.extra-bench
 	cd asv_benchmarks && $(abspath $(BIN))/python -m asv publish
 	$(BIN)/python -m asv_benchmarks.history docs/benchmarks
 
-# BASE is a commit; fails if anything in what is checked out is slower than 1.3 times what it was there, measured twice.
+# BASE is a commit; fails if anything takes more than 1.3 times as long as there, measured twice.
 bench-compare: $(VENV)/.extra-bench
 	@test -n "$(BASE)" || { echo "which commit to compare with? make bench-compare BASE=main~1" >&2; exit 2; }
 	$(BIN)/python -m asv_benchmarks.compare $(BASE)
 
-# Needs KERNREG_DATA; with the extra peers, LightGBM and XGBoost take part, too.
+# Needs KERNREG_DATA; LightGBM and XGBoost take part if the extra `peers` is installed.
 time-to-accuracy: $(VENV)/.extra-bench
 	$(BIN)/python -m asv_benchmarks.time_to_accuracy $(PROBLEMS)
 	$(BIN)/python -m asv_benchmarks.time_to_accuracy --draw docs/_build/pictures/time_to_accuracy.png
 
-# A command of plugins/kernreg-papers. Data come from the folder that KERNREG_DATA names; what is there already is not run
-# again.
+# A command of plugins/kernreg-papers. Data come from the folder that KERNREG_DATA names; results that
+# exist already are kept.
 papers-quick: $(VENV)/.extra-plot
 	$(BIN)/kernreg papers run all --quick --jobs $(WORKERS)
 	$(BIN)/kernreg papers report --quick
@@ -102,11 +107,16 @@ clean:
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp per extra: a repeated make installs nothing until a pyproject.toml changes.
+# On a terminal pip shows its progress; a log gets a line per step.
 $(VENV)/.extra-%: pyproject.toml $(addsuffix /pyproject.toml,$(PLUGINS)) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]' $(PLUGINS:%=-e ./%)
+	@echo "[2/2] Installing kernreg[$*] and $(words $(PLUGINS)) plugins into $(VENV). The first time this downloads numpy, scipy, numba, scikit-learn …"
+	@test -t 1 || quiet=--quiet; \
+	  $(BIN)/python -m pip install $$quiet --disable-pip-version-check -e '.[$*]' $(PLUGINS:%=-e ./%)
 	@touch $@
+	@echo "Done. To use it in your shell: source $(VENV)/bin/activate"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "kernreg needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@echo "[1/2] Creating the environment $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)

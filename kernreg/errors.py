@@ -11,7 +11,7 @@ The tree (the builtin each one also is, in brackets)::
     │   └── AsymmetryError                       an asymmetric kernel where the method requires symmetry
     ├── MemoryBudgetError        [MemoryError]   the result does not fit in the memory budget
     ├── EngineError              [RuntimeError]  an engine cannot run here
-    ├── MissingDataset           [LookupError]   a data set is not at hand; the message says how to get it
+    ├── MissingDataset           [LookupError]   a data set is not available; the message says how to get it
     ├── MissingExtra             [ImportError]   an optional package is not installed; the message names the extra
     ├── ModelFileError           [ValueError]    something is wrong with a model file
     │   ├── UnsavableModel       [TypeError]     the model holds what a model file cannot; the message says where
@@ -34,7 +34,7 @@ and one warning tree::
     ├── GridEndWarning                           the best of a grid is at its end: what lies beyond may be better
     ├── UninformativeKernelWarning               a kernel matrix that tells no samples apart, or all of them
     ├── RangeWarning                             numbers so large or small that a kernel loses them
-    ├── ApproximationWarning                     an approximation was taken that nobody asked for, since memory is short
+    ├── ApproximationWarning                     an approximation that nobody asked for, because memory is short
     └── PerformanceWarning                       the result is right, but a faster way exists
 """
 
@@ -78,7 +78,7 @@ class EngineError(KernregError, RuntimeError):
 
 
 class MissingDataset(KernregError, LookupError):
-    """A data set is not at hand."""
+    """A data set is not available."""
 
 
 class MissingExtra(KernregError, ImportError):

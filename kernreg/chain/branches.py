@@ -72,7 +72,7 @@ class Parallel(AtomicFit, _BaseComposition, BaseEstimator):
             return DECOMPOSER if DECOMPOSER in roles.values() else TRANSFORMER
         listed = ", ".join(f"{name!r} is a {role}" for name, role in roles.items())
         raise ChainError(
-            f"the branches of parallel do not go together: {listed}. All must be predictors, or all must give features "
+            f"the branches of parallel cannot be combined: {listed}. All must be predictors, or all must give features "
             "(kernels are combined by + and *)"
         )
 

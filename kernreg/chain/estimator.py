@@ -49,7 +49,7 @@ def _gives_probabilities(chain: Any) -> bool:
 
 
 class Chain(_BaseComposition, KernelParameters):
-    """Steps one after the other, each taking what the one before it gives.
+    """Steps in a row: each takes what the step before it gives.
 
     A kernel learner (``scg-ldk``) passes its ``kernel_`` to the next kernel method; a decomposer (``kpca``, ``ksvd``)
     passes features, both sides side by side where there are two; transformers of scikit-learn pass changed samples; a

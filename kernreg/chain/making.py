@@ -97,8 +97,8 @@ def as_step(given: Any) -> tuple[str, Any]:
         return as_step(given())
     if not hasattr(given, "fit"):
         raise ChainError(
-            f"the step {given!r} is no estimator; give a spec such as 'kpca(n_components=20)', a solver, an ensembler, "
-            "an estimator of scikit-learn, or what parallel(...) returns"
+            f"the step {given!r} is not an estimator; give a spec such as 'kpca(n_components=20)', a solver, an "
+            "ensembler, an estimator of scikit-learn, or what parallel(...) returns"
         )
     return _name_of(type(given)), given
 

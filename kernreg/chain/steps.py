@@ -132,7 +132,7 @@ def _check_kernel(learnt: str, name: str, step: Any, role: str) -> str | None:
     kernel = own_kernel(step)
     if kernel is not None:
         raise ChainError(
-            f"{name!r} has a kernel of its own, {kernel!r}, and follows {learnt!r}, which passes on the one it learns; "
+            f"{name!r} has its own kernel, {kernel!r}, and follows {learnt!r}, which passes on the one it learns; "
             f"leave the kernel of {name!r} out, or {learnt!r}"
         )
     return None

@@ -52,4 +52,4 @@ def _value(value: Any) -> str:
         return (
             "{ " + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + " }" if value else "{}"
         )
-    raise SpecError(f"{value!r} has no form in TOML")
+    raise SpecError(f"{value!r} cannot be written in TOML")

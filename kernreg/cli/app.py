@@ -22,22 +22,23 @@ SUMMARY_WIDTH = 100
 #: The built-in commands in the order of ``kernreg --help``, each with its line there.
 COMMANDS = {
     "fit": "Fit a solver to a table and write the model.",
-    "predict": "What a model predicts for new samples.",
-    "report": "Write a page about a model and a table: scores, uncertainty, reasons.",
-    "evaluate": "Solvers and kernels side by side, cross-validated.",
+    "predict": "Predict new samples with a model.",
+    "report": "Write an HTML report on a model: scores, uncertainty, explanations.",
+    "evaluate": "Compare solvers and kernels by cross-validation.",
     "tune": "Choose parameters by exact leave-one-out.",
-    "embed": "Coordinates or a picture by kernel PCA or SVD.",
-    "bicluster": "Groups of rows and columns of a data matrix.",
-    "gram": "Write a kernel matrix for other tools.",
+    "embed": "Embed samples by kernel PCA or SVD, as coordinates or a picture.",
+    "bicluster": "Group the rows and columns of a data matrix.",
+    "gram": "Write a kernel matrix to a file, for other tools.",
     "run": "Fit the chain described in a file.",
-    "show": "Tell what is in a model file.",
+    "show": "Show what is in a model file.",
     "list": "List kernels, solvers, ensemblers, engines and commands.",
-    "info": "Tell all about one of them.",
-    "doctor": "Look for problems: versions, threads, BLAS, cache, plugins.",
+    "info": "Show everything about one of them.",
+    "doctor": "Check the installation: versions, threads, BLAS, cache, plugins.",
     "check": "Run the conformance kit on a plugin.",
-    "cache": "Look at, delete or make the compiled kernels on disk.",
+    "cache": "Show, delete or prepare the compiled kernels on disk.",
     "new-plugin": "Write a ready plugin package of any kind.",
     "plugin-index": "Write a page about plugins and their checks.",
+    "demo": "See in half a minute what an asymmetric kernel can do.",
 }
 
 
@@ -76,7 +77,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
         plugins = plugin_commands()
         if plugins:
-            with formatter.section("Commands of plugins"):
+            with formatter.section("Commands from plugins"):
                 formatter.write_dl(list(plugins.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -92,7 +93,7 @@ class LazyGroup(click.Group):
         except (KernregError, ValueError, ImportError, MemoryError) as error:
             raise Refusal(printable(str(error)) or type(error).__name__) from error
         except RecursionError as error:
-            raise Refusal("the input is nested too deep") from error
+            raise Refusal("the input is nested too deeply") from error
         finally:
             warnings.showwarning = shown_by_python
 
@@ -115,7 +116,7 @@ def plugin_commands() -> dict[str, str]:
         if entry.name in COMMANDS or entry.status == "blocked":
             continue
         if entry.status not in ("available", "loaded"):
-            lines[entry.name] = f"{entry.status.capitalize()}; kernreg doctor tells why."
+            lines[entry.name] = f"{entry.status.capitalize()}; run kernreg doctor to see why."
         elif entry.distribution is None:
             lines[entry.name] = get_registry("command").get(entry.name).get_short_help_str(SUMMARY_WIDTH)
         else:
@@ -153,4 +154,4 @@ def load_files(ctx: click.Context, parameter: click.Parameter, files: tuple[str,
 )
 @click.version_option(kernreg.__version__, prog_name="kernreg", message="%(prog)s %(version)s")
 def application() -> None:
-    """Kernel methods on tables and graphs; what is installed, whether it works, how to add more."""
+    """Kernel methods for tables and graphs. See what is installed, check that it works, add more."""

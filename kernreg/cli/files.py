@@ -17,7 +17,7 @@ from kernreg.errors import DataError, KernregError
 def output_option(what: str, required: bool = False) -> Callable[[Any], Any]:
     """The file to write, and whether one that is there may be replaced."""
     output = click.option("--output", "-o", type=click.Path(path_type=Path), required=required, help=what)
-    force = click.option("--force", is_flag=True, help="Replace a file that is there, whoever wrote it.")
+    force = click.option("--force", is_flag=True, help="Overwrite an existing file, whoever wrote it.")
     return lambda command: output(force(command))
 
 
@@ -45,7 +45,7 @@ def check_output(output: Path | None, inputs: Iterable[Path | None], force: bool
         while not parent.exists():
             parent = parent.parent
     if not parent.is_dir():
-        raise DataError(f"--output {output}: there is no folder {parent}; make it first")
+        raise DataError(f"--output {output}: there is no folder {parent}; create it first")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise DataError(f"--output {output}: the folder {parent} is not writable")
     if not folder and output.exists() and not output.is_dir():
@@ -57,8 +57,8 @@ def check_output(output: Path | None, inputs: Iterable[Path | None], force: bool
         raise DataError(f"--output {output} is a {'file' if folder else 'folder'}; give another name")
     if not force and (_foreign_folder(output) if folder else _foreign_file(output)):
         raise DataError(
-            f"--output {output} exists, and nothing shows that kernreg wrote it; give another name, or --force to "
-            "replace it"
+            f"--output {output} exists, and it does not look like a file that kernreg wrote; give another "
+            "name, or --force to replace it"
         )
 
 

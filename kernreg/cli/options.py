@@ -21,7 +21,7 @@ _TEXT = 1 << 16  # characters that are written together
 #: Words on the command line for the same thing everywhere.
 data_argument = click.argument("data", type=click.Path(path_type=Path))
 kernel_option = click.option("--kernel", "-k", metavar="SPEC", help="A kernel, for example 'rbf(sigma=2.0)'.")
-seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Of whatever is random.")
+seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Seed for everything random.")
 solver_option = click.option(
     "--solver", "-s", metavar="SPEC", help="A solver [default: ls-svm(gamma='loo'), or ls-svr for real numbers]."
 )
@@ -50,14 +50,12 @@ def make_predictor(spec: str, kernel: str | None) -> Any:
     solver = make_solver(spec)
     if role_of(solver) != PREDICTOR:
         raise ParameterError(
-            f"{spec!r} predicts nothing; give a solver such as 'ls-svm' or 'ask-ls' (or several steps in a file: "
+            f"{spec!r} makes no predictions; give a solver such as 'ls-svm' or 'ask-ls' (or several steps in a file: "
             "kernreg run chain.toml)"
         )
     if kernel is not None:
         if own_kernel(solver) is not None:
-            raise ParameterError(
-                f"{spec!r} has a kernel of its own, and --kernel {kernel!r} is given beside it; give one"
-            )
+            raise ParameterError(f"{spec!r} has its own kernel, and --kernel {kernel!r} is given too; give only one")
         solver.kernel = kernel
     return solver
 

@@ -34,9 +34,9 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--impute", type=click.Choice(["mean", "median", "most_frequent"]), help="Fill in missing numbers."
         ),
-        click.option("--id", "ids", metavar="COLUMN", multiple=True, help="A column that names the row: no feature."),
-        click.option("--drop", metavar="COLUMNS", multiple=True, help="Columns to leave out: a,b or several times."),
-        click.option("--features", metavar="COLUMNS", multiple=True, help="Columns to take: a,b or several times."),
+        click.option("--id", "ids", metavar="COLUMN", multiple=True, help="A column of row names, not a feature."),
+        click.option("--drop", metavar="COLUMNS", multiple=True, help="Columns to leave out: a,b; may be repeated."),
+        click.option("--features", metavar="COLUMNS", multiple=True, help="Columns to use: a,b; may be repeated."),
     ):
         with_table = option(with_table)
     return with_table
@@ -100,8 +100,8 @@ class Table:
             count = len(set(X[:, number]))
             if count > max(_MANY, len(X) // 2):
                 raise DataError(
-                    f"{path}, column {column!r}: text with {count} different values in {len(X)} rows says nothing of "
-                    f"other rows; leave it out with --drop {column!r}, or keep it as the name of the row with --id"
+                    f"{path}, column {column!r}: text with {count} different values in {len(X)} rows says nothing "
+                    f"about other rows; leave it out with --drop {column!r}, or keep it as row names with --id"
                 )
         missing = missing_numbers(X)
         if missing.any() and self.impute is None:
@@ -126,7 +126,7 @@ class Table:
         values = [*given.args, *given.kwargs.values()] if given else []
         values += [value for name, each in grid.items() if name.startswith("kernel__") for value in each]
         if any(isinstance(value, int | float) for value in values):
-            self.story.append("features as they are: the numbers of the kernel are in their units (--scale otherwise)")
+            self.story.append("features not scaled: kernel parameters are in their units (--scale standardises them)")
             return False
         return True
 
@@ -139,7 +139,7 @@ class Table:
         dense = _is_dense(X)
         if self.impute is not None and not isinstance(X, np.ndarray) and dense:
             raise ParameterError(
-                f"--impute {self.impute} takes all numbers at once, and the table is read in blocks; fill in missing "
+                f"--impute {self.impute} needs all numbers at once, and the table is read in blocks; fill in missing "
                 "numbers before, or raise KERNREG_MEMORY so that it fits"
             )
         numbers: list[tuple[str, Any]] = []
@@ -232,7 +232,7 @@ def row_names(path: Path, columns: Sequence[str], everything: bool) -> tuple[lis
     if not (columns or everything):
         return [], []
     if format_of(path) != "csv":
-        raise ParameterError(f"{path} is no delimited text: --id and --append are for tables that are")
+        raise ParameterError(f"{path} is not delimited text; --id and --append are for such tables only")
     header = _header(path)
     kept = header if everything else _names(path, columns, header)
     with open_table(path) as (_, rows):
@@ -249,7 +249,7 @@ def _header(path: Path) -> list[str]:
     if path.suffix.lower() in TABLES and path.is_file():
         return column_names(path)
     if path.is_dir() or format_of(path) != "csv":
-        raise ParameterError(f"{path} is no delimited text, so its columns have no names to choose by")
+        raise ParameterError(f"{path} is not delimited text, so its columns have no names to choose by")
     try:
         with open_table(path) as (header, _):
             return header

@@ -39,7 +39,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BufferedRandom]:
     """
     target = Path(os.path.realpath(path))
     if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a folder, and a file is to be written", str(path))
+        raise IsADirectoryError(errno.EISDIR, "is a folder; give a file name", str(path))
     require_ordinary(target)
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "the folder to write to does not exist", str(target.parent))

@@ -28,8 +28,8 @@ def require_readable(path: str | os.PathLike[str]) -> None:
         raise IsADirectoryError(errno.EISDIR, "is a folder", os.fspath(path))
     if not stat.S_ISREG(mode):
         raise DataError(
-            f"{os.fspath(path)} is a pipe, a socket or a device, and an ordinary file is needed; write what comes out "
-            "of it to a file first"
+            f"{os.fspath(path)} is a pipe, a socket or a device, and an ordinary file is needed; write its "
+            "output to a file first"
         )
 
 

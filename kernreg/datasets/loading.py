@@ -128,8 +128,8 @@ def _find(name: str, folder: Any, download: bool, version: int | str) -> Dataset
         raise ParameterError(f"name={name!r} is not accepted; give the name of a data set, for example 'iris'")
     if name.startswith(openml.PREFIX):
         if not download:
-            raise ParameterError(f"{name!r} has to be fetched, and download=False forbids it")
-        return openml.fetch(name.removeprefix(openml.PREFIX), version, f"{name!r} is asked from OpenML")
+            raise ParameterError(f"{name!r} has to be fetched, and download=False does not allow that")
+        return openml.fetch(name.removeprefix(openml.PREFIX), version, f"{name!r} is requested from OpenML")
     here = name.replace("-", "_")
     if Path(here).name != here:
         raise ParameterError(f"name={name!r} is not accepted; give a name, and the folder as folder=")
@@ -147,12 +147,12 @@ def _find(name: str, folder: Any, download: bool, version: int | str) -> Dataset
             f"{known.file}.npz is not there: {looked}. The data come from {known.origin}; write them to "
             f"{known.file}.npz with the arrays {LAYOUT[known.kind]}, and set {VARIABLE} to its folder or give folder="
         )
-    searched = f"there is no data set {name!r}: {looked}, and scikit-learn comes with none of that name"
+    searched = f"there is no data set {name!r}: {looked}, and scikit-learn has none of that name"
     near = difflib.get_close_matches(here, [*KNOWN, *bundled.BUNDLED], 3)
     if near:
         searched += f" (similar names: {', '.join(near)})"
     if not download:
-        raise MissingDataset(f"{searched}; download=False forbids to ask OpenML")
+        raise MissingDataset(f"{searched}; download=False does not allow asking OpenML")
     return openml.fetch(name, version, searched)
 
 

@@ -123,10 +123,10 @@ def _check_structure(X: Any, name: str) -> None:
         elif X.format == "coo":
             for index, size in zip(X.coords if hasattr(X, "coords") else (X.row, X.col), X.shape, strict=True):
                 if len(index) != len(X.data) or (len(index) and not 0 <= int(index.min()) <= int(index.max()) < size):
-                    raise ValueError("an index is outside of its shape")
+                    raise ValueError("an index is outside its shape")
     except (ValueError, IndexError) as cause:
         raise DataError(
-            f"{name} is a damaged sparse array of shape {X.shape}: {cause}. Make it anew from its entries"
+            f"{name} is a damaged sparse array of shape {X.shape}: {cause}. Rebuild it from its entries"
         ) from None
 
 

@@ -119,7 +119,7 @@ def targets(y: Any, shape: tuple[int, ...]) -> Targets:
     if numbers.shape == shape:
         return _one_column(numbers, given.dtype) if numbers.ndim == 1 else Targets(numbers, classes=False)
     if len(shape) != 2 or numbers.ndim != 1:
-        raise DataError(f"y has shape {numbers.shape}, and the views have shape {shape}; the shapes do not go together")
+        raise DataError(f"y has shape {numbers.shape}, and the views have shape {shape}; the shapes do not match")
     if shape[1] == 1:
         flat = _one_column(numbers, given.dtype)
         return Targets(flat.values[:, None], flat.classes)

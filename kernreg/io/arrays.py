@@ -33,7 +33,9 @@ def read_npz(path: Path, target: str | None, columns: list[str] | None) -> Read:
                 raise DataError(f"{path} has no array {name!r}; its arrays are {', '.join(sizes)}")
             dense = "X" in sizes
             if not dense and not set(sizes) >= _SPARSE:
-                raise DataError(f"{path} has no array 'X' and is no sparse matrix; its arrays are {', '.join(sizes)}")
+                raise DataError(
+                    f"{path} has no array 'X' and is not a sparse matrix; its arrays are {', '.join(sizes)}"
+                )
             wanted = {"X"} if dense else _SPARSE | ({"format"} & set(sizes))
             found = {}
             for each in [*wanted, *([name] if name is not None else [])]:
@@ -183,5 +185,5 @@ def refuse_columns(path: Path, columns: list[str] | None) -> None:
     """Raise DataError where columns are asked for by name from a file that has no names."""
     if columns is not None:
         raise DataError(
-            f"{path} names no columns, and {', '.join(columns[:3])}{'…' if len(columns) > 3 else ''} are asked for"
+            f"{path} names no columns, and {', '.join(columns[:3])}{'…' if len(columns) > 3 else ''} were asked for"
         )

@@ -90,14 +90,14 @@ def _begin(file: MatrixFile, record: dict[str, Any], resume: bool, overwrite: bo
         done = int(found["rows"])
         if not resume:
             raise DataError(
-                f"{file.path} was begun before, and {done} of {found['shape'][0]} rows are there; go on with "
-                "resume=True (--resume), or begin anew with overwrite=True (--force)"
+                f"{file.path} was started before, and {done} of {found['shape'][0]} rows are done; continue with "
+                "resume=True (--resume), or start over with overwrite=True (--force)"
             )
         for what in ("kernel", "shape", "dtype", "samples"):
             if found.get(what) != record[what]:
                 other = f"its {what} is {found.get(what)}, and now it is {record[what]}"
-                other = "it was begun with other samples" if what == "samples" else other
-                raise DataError(f"{file.path} cannot go on: {other}; begin anew with overwrite=True (--force)")
+                other = "it was started with other samples" if what == "samples" else other
+                raise DataError(f"{file.path} cannot be continued: {other}; start over with overwrite=True (--force)")
         file.record = found
         return done
     needed = record["shape"][0] * record["shape"][1] * np.dtype(record["dtype"]).itemsize

@@ -86,7 +86,7 @@ def _check_size(path: Path, nodes: int, edges: int) -> None:
     if nodes > _NODES_ANYWAY + _NODES_PER_EDGE * edges:
         raise DataError(
             f"{path} has {edges} entries, and its largest node is {nodes - 1}; nodes are numbered from 0 without large "
-            "gaps. Number them anew, or name them: n4000000000 instead of 4000000000"
+            "gaps. Renumber them, or name them: n4000000000 instead of 4000000000"
         )
 
 

@@ -134,7 +134,7 @@ def format_of(path: Path, given: str | None = None) -> str:
     """
     if given is not None:
         if given not in FORMATS:
-            raise DataError(f"there is no format {given!r}; there are {', '.join(FORMATS)}")
+            raise DataError(f"there is no format {given!r}; known formats are {', '.join(FORMATS)}")
         return given
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else (suffixes[-1] if suffixes else "")
@@ -142,4 +142,4 @@ def format_of(path: Path, given: str | None = None) -> str:
         if suffix in known:
             return name
     listed = ", ".join(suffix for known, _ in FORMATS.values() for suffix in known)
-    raise DataError(f"{path} has the suffix {suffix!r}, which says no format; known are {listed}")
+    raise DataError(f"{path} has the suffix {suffix!r}, which names no known format; known are {listed}")

@@ -32,7 +32,7 @@ def read_svmlight(
     if target is not None:
         raise DataError(f"{path}: svmlight files hold the target on each line and name no columns; leave --target out")
     if columns is not None:
-        raise DataError(f"{path}: svmlight files name no columns, and {', '.join(columns[:3])} … are asked for")
+        raise DataError(f"{path}: svmlight files name no columns, and {', '.join(columns[:3])} … were asked for")
     try:
         with open_bounded(path, growth=4) as file:
             X, y = load_svmlight_file(file)

@@ -192,8 +192,8 @@ def kernel(
 def _check(name: str, declared: Declaration) -> None:
     if not _NAME.fullmatch(name):
         raise ParameterError(
-            f"{name!r} cannot be the name of a kernel, which stands in specs: letters, digits, '-', '_', '.', a letter "
-            "first. Give one with name='…'"
+            f"{name!r} cannot be the name of a kernel, because specs are written with it; it takes letters, "
+            "digits, '-', '_', '.', and a letter first. Give one with name='…'"
         )
     of = declared.of
     if isinstance(of, str) and (of not in STATISTICS or of == "term"):
@@ -226,16 +226,16 @@ def _check(name: str, declared: Declaration) -> None:
         known = ", ".join(INPUTS)
         raise ParameterError(f"kernel {name!r}: inputs={declared.inputs!r}; accepted are {known} and a Structure")
     if declared.represent is not None or declared.learn or declared.block != BLOCK:
-        raise ParameterError(f"kernel {name!r}: represent=, learn= and block= go with a Structure as inputs=")
+        raise ParameterError(f"kernel {name!r}: represent=, learn= and block= need a Structure as inputs=")
     if (declared.prepare is not None or declared.inputs == "index") and of != "blocks":
-        raise ParameterError(f"kernel {name!r}: prepare= and inputs='index' go with of='blocks'")
+        raise ParameterError(f"kernel {name!r}: prepare= and inputs='index' need of='blocks'")
 
 
 def _check_structured(name: str, declared: Declaration) -> None:
     if declared.of != "blocks" or declared.normalize or declared.prepare is not None:
         raise ParameterError(
-            f"kernel {name!r}: structured samples go with of='blocks', without normalize= and prepare=; what is "
-            "computed of single samples belongs into represent="
+            f"kernel {name!r}: structured samples need of='blocks', without normalize= and prepare=; what is "
+            "computed of single samples belongs in represent="
         )
     if not 1 <= declared.block <= BLOCK:
         raise ParameterError(f"kernel {name!r}: block={declared.block!r}; accepted are integers from 1 to {BLOCK}")

@@ -130,7 +130,7 @@ class KernelFamily:
         if self._example is not None:
             return self._example(rng, n)
         if not isinstance(self.inputs, str):
-            raise ParameterError(f"{self.name} says nothing of how to make samples: declare it with example=")
+            raise ParameterError(f"{self.name} does not say how to make samples: declare it with example=")
         kernel = self(**dict.fromkeys(self.widths, 1.0))
         if self.inputs == "real":
             return kernel, rng.normal(size=(n, 5))
@@ -155,7 +155,7 @@ class KernelFamily:
         entry = entry_of("kernel", self)
         if entry is None:
             raise ParameterError(
-                f"the kernel {self.name!r} is registered nowhere, and so another process cannot find it. Register it "
+                f"the kernel {self.name!r} is not registered, so another process cannot find it. Register it "
                 f"in both, kernreg.register('kernel', {self.name!r}, …), or put it into a plugin: kernreg new-plugin"
             )
         return {"registered": qualified_name(entry)}

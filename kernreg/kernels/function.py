@@ -202,7 +202,7 @@ class FunctionKernel(Kernel):
         if not self.normalize:
             raise ParameterError(
                 f"{self.name} is not row-normalised, and so its rows have no normalisers; kernels declared with "
-                "normalize='rows', such as sne and t, have"
+                "normalize='rows', such as sne and t, do"
             )
 
     def bind(self, Z: Any) -> Kernel:

@@ -142,7 +142,7 @@ class KernelValue:
 
     def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
         """Return the bound kernel that had learnt this; anything that does not fit together is refused."""
-        raise ParameterError(f"{self.name} is not bound to samples, and so nothing learnt from them belongs to it")
+        raise ParameterError(f"{self.name} is not bound to samples, so it has learnt nothing from them")
 
     # pickle takes __reduce__, which carries functions of a script along. These are for formats such as that of skops,
     # which make an empty object and fill it.

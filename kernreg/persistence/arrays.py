@@ -224,7 +224,7 @@ def read_window(found: Any, sizes: list[int]) -> Window:
         The size of each member in bytes.
     """
     if not isinstance(found, dict) or not {"member", "dtype", "shape"} <= set(found) <= _FIELDS:
-        raise ValueError("an array is not described as it must be")
+        raise ValueError("the description of an array is not valid")
     member, shape, apart = found["member"], found["shape"], found.get("apart", False)
     dtype = read_dtype(found["dtype"])
     if type(member) is not int or not 0 <= member < len(sizes):
@@ -232,7 +232,7 @@ def read_window(found: Any, sizes: list[int]) -> Window:
     if not _are_integers(shape, 0) or len(shape) > _MAX_DIMENSIONS:
         raise ValueError(f"an array cannot have the shape {shape!r}")
     if type(apart) is not bool or ("strides" in found) != ("offset" in found):
-        raise ValueError("an array is not described as it must be")
+        raise ValueError("the description of an array is not valid")
     items, rest = divmod(sizes[member], dtype.itemsize)
     if rest or math.prod(shape) > items:
         raise ValueError(f"an array of shape {shape} and dtype {dtype} is not in {sizes[member]} bytes")
@@ -294,7 +294,7 @@ def _check_items(data: memoryview, dtype: np.dtype) -> None:
     if dtype.kind == "b" and np.frombuffer(data, dtype=np.uint8).max(initial=0) > 1:
         raise ValueError("an array of booleans holds bytes other than 0 and 1")
     if dtype.kind == "U" and np.frombuffer(data, dtype="<u4").max(initial=0) > _LAST_CODE_POINT:
-        raise ValueError("an array of text holds numbers that are no characters")
+        raise ValueError("an array of text holds numbers that are not characters")
 
 
 def _c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:

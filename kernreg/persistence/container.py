@@ -94,10 +94,10 @@ class Reader:
         if end is None:
             raise self.damaged("it does not end as one (cut short, or of another format)")
         if not 2 <= end.members <= MAX_MEMBERS or end.directory + end.size + layout.END_SIZE != self.size:
-            raise self.damaged("its directory is not where it must be")
+            raise self.damaged("its directory is not where it should be")
         names = layout.member_names(end.members)
         if sum(map(layout.entry_size, names)) != end.size:
-            raise self.damaged("its directory does not have the members it must have")
+            raise self.damaged("its directory does not list the members it should have")
         directory = self._bytes(end.directory, end.size)
         placed: list[layout.Placed] = []
         position = 0
@@ -130,10 +130,10 @@ class Reader:
 
     def _read_json(self, member: layout.Placed, sha256: str) -> Any:
         if member.size > MAX_JSON_BYTES:
-            raise self.damaged(f"{member.name} has {member.size} bytes, and {MAX_JSON_BYTES} is the most there can be")
+            raise self.damaged(f"{member.name} has {member.size} bytes, and {MAX_JSON_BYTES} is the limit")
         data = self._bytes(member.start, member.size)
         if hashlib.sha256(data).hexdigest() != sha256:
-            raise self.damaged(f"{member.name} does not have its checksum")
+            raise self.damaged(f"{member.name} has the wrong checksum")
         try:
             return read_json(data)
         except (ValueError, RecursionError) as cause:
@@ -165,7 +165,7 @@ class Reader:
         for start in range(0, len(data), _CHUNK):
             sha.update(data[start : start + _CHUNK])
         if sha.hexdigest() != sha256:
-            raise self.damaged(f"{self.placed[number].name} does not have its checksum")
+            raise self.damaged(f"{self.placed[number].name} has the wrong checksum")
 
 
 def write_json(value: Any) -> bytes:
@@ -190,15 +190,15 @@ def read_json(data: bytes) -> Any:
 
 def _too_much(data: bytes) -> str:
     if len(data) > MAX_JSON_BYTES:
-        return f"has {len(data)} bytes, and {MAX_JSON_BYTES} is the most there can be"
+        return f"has {len(data)} bytes, and {MAX_JSON_BYTES} is the limit"
     values = data.count(b",") + data.count(b"{") + data.count(b"[")  # commas in strings count too: a bound from above
-    return f"has {values} values, and {MAX_JSON_VALUES} is the most there can be" if values > MAX_JSON_VALUES else ""
+    return f"has {values} values, and {MAX_JSON_VALUES} is the limit" if values > MAX_JSON_VALUES else ""
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a name stands twice in one object")
+        raise ValueError("a name appears twice in an object")
     return found
 
 

@@ -74,30 +74,30 @@ class Decoder:
             raise ValueError("it holds more values than a model can")
         if not isinstance(found, dict):
             if isinstance(found, list) or (type(found) is float and not math.isfinite(found)):
-                raise ValueError("a value is not written as it must be")
+                raise ValueError("a value is not written in the right form")
             return found
         before = self._walked
         tags = found.keys() - {"id"}
         if len(tags) != 1:
-            raise ValueError("a value has not one tag")
+            raise ValueError("a value does not have exactly one tag")
         (tag,) = tags
         if tag not in self._readers:
             raise ValueError(f"the tag {tag!r} is not known")
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise ValueError("it is nested too deep")
+            raise ValueError("it is nested too deeply")
         value = self._readers[tag](found[tag])
         self._depth -= 1
         if "id" in found:
             number = found["id"]
             if type(number) is not int or number in self._made:
-                raise ValueError("two values have one number")
+                raise ValueError("two values have the same number")
             self._made[number] = value, self._walked - before
         return value
 
     def _ref(self, number: Any) -> Any:
         if type(number) is not int or number not in self._made:
-            raise ValueError("it refers to what is not there")
+            raise ValueError("it refers to something that is missing")
         value, size = self._made[number]
         self._walked += size
         return value
@@ -110,7 +110,7 @@ class Decoder:
             return [(key, self.decode(item)) for key, item in content.items()]
         pairs = [(self._key(key), self.decode(item)) for key, item in _list(content)]
         if len({key for key, _ in pairs}) != len(pairs):
-            raise ValueError("a key stands twice in one dict")
+            raise ValueError("a key appears twice in a dict")
         return pairs
 
     def _bunch(self, content: Any) -> Bunch:
@@ -250,5 +250,5 @@ def _fields(found: Any, *names: str) -> list[Any]:
 
 def _index(number: Any) -> int:
     if type(number) is not int or number < 0:
-        raise ValueError("a number of something is not one")
+        raise ValueError("a count is not a number")
     return number

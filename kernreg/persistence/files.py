@@ -69,10 +69,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     try:
         root = encoder.encode(model, type(model).__name__)
     except RecursionError:
-        raise UnsavableModel(f"{type(model).__name__} is nested too deep to be saved") from None
+        raise UnsavableModel(f"{type(model).__name__} is nested too deeply to be saved") from None
     windows, memories = encoder.arrays.windows()
     if len(memories) + 2 > MAX_MEMBERS:
-        raise UnsavableModel(f"the model holds {len(memories)} arrays, and {MAX_MEMBERS - 2} is the most there can be")
+        raise UnsavableModel(f"the model holds {len(memories)} arrays, and {MAX_MEMBERS - 2} is the limit")
     content = write_json({"arrays": [window.as_json() for window in windows], "root": root})
     manifest: dict[str, Any] = {
         "format": _FORMAT,
@@ -143,7 +143,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool = True
         content = reader.read_model(manifest.members[-1].sha256)
         found = _find_all(manifest.requirements, reader.path)
         if not isinstance(content, dict) or set(content) != {"arrays", "root"}:
-            raise reader.damaged("model.json does not have the parts it must have")
+            raise reader.damaged("model.json does not have the right parts")
         sizes = [member.size for member in manifest.members[:-1]]
         windows = [read_window(window, sizes) for window in content["arrays"]]
         if {window.member for window in windows} != set(range(len(sizes))):
@@ -212,7 +212,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[Reader]:
     """Yield the reader of a file; whatever is wrong with the content becomes one error."""
     name = os.fspath(path)
     if os.path.isdir(name):
-        raise IsADirectoryError(errno.EISDIR, "is a folder, and a model is one file", name)
+        raise IsADirectoryError(errno.EISDIR, "is a folder; a model is a single file", name)
     if not stat.S_ISREG(os.stat(name).st_mode):  # opening a pipe would wait for its writer
         raise ModelFileError(f"{name!r} is not an ordinary file; model files are mapped and read out of order")
     with open(name, "rb") as file:
@@ -236,11 +236,11 @@ def _read_manifest(reader: Reader) -> ModelDescription:
             f"{version_of('kernreg')} reads up to form {SCHEMA}. Install a later one: pip install --upgrade kernreg"
         )
     if found["schema"] < 1 or set(found) != _MANIFEST or len(found["requirements"]) > _MAX_REQUIREMENTS:
-        raise reader.damaged("its manifest does not have the parts it must have")
+        raise reader.damaged("its manifest does not have the right parts")
     requirements = tuple(map(read_requirement, found["requirements"]))
     members = tuple(Member(**member) for member in found["members"])
     if [(m.name, m.size, m.crc) for m in members] != [(p.name, p.size, p.crc) for p in reader.placed[:-1]]:
-        raise reader.damaged("its manifest names other members than it has")
+        raise reader.damaged("its manifest does not name the members that are there")
     texts = _printable({"written_with": dict(found["written_with"]), "model": dict(found["model"])})
     return ModelDescription(found["schema"], **texts, requirements=requirements, members=members)
 

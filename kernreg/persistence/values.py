@@ -110,7 +110,7 @@ def _is_plain(dtype: np.dtype) -> bool:
 
 def _read_int(text: Any) -> int:
     if not isinstance(text, str) or not _HEX.fullmatch(text):
-        raise ValueError("an integer is not written as it must be")
+        raise ValueError("an integer is not written in the right form")
     return int(text, 16)
 
 
@@ -124,7 +124,7 @@ def _read_number(value: Any) -> Any:
         ((tag, inner),) = value.items()
         return {"int": _read_int, "float": _read_float}[tag](inner)
     if type(value) is not int and not (type(value) is float and math.isfinite(value)):
-        raise ValueError("a number is not written as it must be")
+        raise ValueError("a number is not written in the right form")
     return value
 
 

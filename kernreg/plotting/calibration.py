@@ -11,7 +11,7 @@ from kernreg.plotting.base import BLUE, colours, legend_outside, make_axes
 
 
 class ReliabilityDisplay:
-    """How often a class is the true one, where it is given a probability: on the diagonal, probabilities are right.
+    """Observed frequency of a class against its predicted probability: on the diagonal, probabilities are right.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from kernreg.plotting.base import by_class, colours, make_axes
 
 
 class DecisionViewsDisplay:
-    """Where each view of a classifier decides for which class, and where the merged decision does.
+    """Decision regions of each view of a classifier, and of the merged decision.
 
     With two classes the shade is the decision value and the black line where it is zero; with more the colour is that
     of the largest value.
@@ -93,7 +93,7 @@ class DecisionViewsDisplay:
         if points.ndim != 2 or points.shape[1] != 2:
             raise DataError(f"X has shape {points.shape}; decision regions are drawn in the plane, of (n, 2) samples")
         if not hasattr(estimator, "decision_views") or not hasattr(estimator, "classes_"):
-            raise DataError(f"{type(estimator).__name__} is no fitted classifier with decision_views")
+            raise DataError(f"{type(estimator).__name__} is not a fitted classifier with decision_views")
         low, high = points.min(axis=0), points.max(axis=0)
         reach = margin * np.where(high > low, high - low, 1.0)
         lines = [np.linspace(a - r, b + r, grid_resolution) for a, b, r in zip(low, high, reach, strict=True)]

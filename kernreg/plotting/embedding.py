@@ -12,7 +12,7 @@ from kernreg.plotting.base import BLUE, by_class, legend_outside, make_axes
 
 
 class EmbeddingDisplay:
-    """Two components of the left and of the right embedding, coloured by class.
+    """Two components of the left and the right embedding, coloured by class.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from kernreg.plotting.base import BLUE, RED, make_axes
 
 
 class InfluenceDisplay:
-    """Samples by leverage and residual, as large as their influence; the most influential are numbered.
+    """Samples by leverage and residual, sized by influence; the most influential ones are numbered.
 
     Parameters
     ----------
@@ -76,5 +76,5 @@ class InfluenceDisplay:
             )
         freedom = self.degrees_of_freedom
         told = "" if freedom is None else f": {freedom:.1f} degrees of freedom of {len(self.cook)} samples"
-        self.ax_.set(xlabel="leverage", ylabel="residual left out", title=title or f"Influence{told}")
+        self.ax_.set(xlabel="leverage", ylabel="leave-one-out residual", title=title or f"Influence{told}")
         return self

@@ -13,7 +13,7 @@ _MOST = 400  # samples drawn; more are thinned out evenly
 
 
 class IntervalDisplay:
-    """Intervals in the order of their predictions, with the true values: those outside stand out.
+    """Prediction intervals sorted by prediction, with the true values; values outside their interval stand out.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ _PIXELS = 200  # more rows or columns than this are averaged in blocks: single e
 
 
 class KernelMatrixDisplay:
-    """A heat map of K, and for a square K beside it one of its skew part (K - Kᵀ)/2.
+    """A heat map of K and, for a square K, one of its skew part (K - Kᵀ)/2 next to it.
 
     Parameters
     ----------

@@ -54,12 +54,16 @@ class ResidualDisplay:
         first, second = self.axes_
         first.axhline(0.0, color="0.6", linewidth=1)
         first.plot(self.predictions, self.residuals, "o", color=BLUE, markersize=3, alpha=0.6)
-        first.set(xlabel="prediction left out", ylabel="residual left out", title=title or "Residuals left out")
+        first.set(
+            xlabel="leave-one-out prediction", ylabel="leave-one-out residual", title=title or "Leave-one-out residuals"
+        )
         ordered = np.sort(self.residuals)
         low, high = np.quantile(self.residuals, [0.25, 0.75])
         slope = (high - low) / (2 * NormalDist().inv_cdf(0.75))
         ends = self.quantiles[[0, -1]]
         second.plot(ends, (low + high) / 2 + slope * ends, color="0.6", linewidth=1)
         second.plot(self.quantiles, ordered, "o", color=BLUE, markersize=3, alpha=0.6)
-        second.set(xlabel="quantile of the normal distribution", ylabel="residual left out", title="Are they normal?")
+        second.set(
+            xlabel="quantile of the normal distribution", ylabel="leave-one-out residual", title="Are they normal?"
+        )
         return self

@@ -17,7 +17,7 @@ SCALES = ("auto", "log", "linear")
 
 
 class SpectrumDisplay:
-    """Magnitudes of a spectrum in descending order, negative eigenvalues told apart.
+    """Magnitudes of a spectrum in descending order, with negative eigenvalues marked.
 
     Parameters
     ----------

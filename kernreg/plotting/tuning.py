@@ -14,7 +14,7 @@ _RESULTS = ("score", "squared_error", "error")
 
 
 class TuningDisplay:
-    """Scores over one or two parameters; over the others the best is taken.
+    """Scores over one or two parameters; the best value over all others is shown.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def _along_the_axes(table: list[dict[str, Any]], x: str | None, y: str | None) -
     names = [name for name in table[0] if name not in _RESULTS]
     for given in (x, y):
         if given is not None and given not in names:
-            raise ParameterError(f"{given!r} is no parameter of this search; it has {', '.join(names)}")
+            raise ParameterError(f"{given!r} is not a parameter of this search; it has {', '.join(names)}")
     varying = [name for name in names if len({repr(row[name]) for row in table if _present(row[name])}) > 1]
     rest = [name for name in varying if name not in (x, y)]
     if x is None:

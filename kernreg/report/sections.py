@@ -30,16 +30,15 @@ def summary(subject: Subject) -> Section:
     facts: list[tuple[str, Any]] = [("model", type(subject.model).__name__)]
     if machine is not None:
         facts = [("machine", type(machine).__name__), ("kernel", _short(machine.kernel_)), ("γ", machine.gamma_)]
-        facts += [("strategy", machine.solver_report_.strategy), ("samples fitted to", len(machine._y))]
-    facts += [("features", int(np.shape(subject.X)[1])), ("samples of this table", len(subject.y))]
+        facts += [("strategy", machine.solver_report_.strategy), ("training samples", len(machine._y))]
+    facts += [("features", int(np.shape(subject.X)[1])), ("samples in this table", len(subject.y))]
     if subject.classifies:
         facts.append(("classes", len(np.unique(subject.y))))
     section.tables.append(table(["", ""], facts))
     section.tables.append(table(["measure", "value"], _scores(subject), "On this table"))
     if subject.seen:
         section.text.append(
-            "These are the samples that the model was fitted to: scores on them are too good. Leave-one-out scores are "
-            "not."
+            "The model was fitted to these samples, so scores on them are too optimistic. Leave-one-out scores are not."
         )
     if machine is not None:
         try:
@@ -48,7 +47,7 @@ def summary(subject: Subject) -> Section:
             section.text.append(f"No leave-one-out score: {reason}.")
         else:
             name = "accuracy" if subject.classifies else "R²"
-            section.text.append(f"Leave-one-out {name} on the samples fitted to: {score:.4f}.")
+            section.text.append(f"Leave-one-out {name} on the training samples: {score:.4f}.")
     return section
 
 
@@ -108,7 +107,9 @@ def probabilities(subject: Subject) -> Section:
         if len(subject.model.classes_) <= _LISTED:
             display = plotting.ReliabilityDisplay.from_estimator(subject.model, subject.X, subject.y)
             section.figures.append((display.figure_, "Predicted probabilities against frequencies"))
-        section.text.append("Where the curve is on the diagonal, a predicted probability is the share of such samples.")
+        section.text.append(
+            "Where the curve is on the diagonal, predicted probabilities match the observed frequencies."
+        )
     reason = subject.without_matrix()
     if reason:
         section.skipped = f"No prediction sets. {reason}"
@@ -150,7 +151,9 @@ def intervals(subject: Subject) -> Section:
         shown = found if coverage == subject.coverage else shown
         inside = (found[:, 0] <= truth) & (truth <= found[:, 1])
         lines.append([f"{coverage:.0%}", f"{inside.mean():.1%}", float(np.median(found[:, 1] - found[:, 0]))])
-    section.text.append("Jackknife+ from exact leave-one-out: no assumption on the noise, but that samples are alike.")
+    section.text.append(
+        "Jackknife+ from exact leave-one-out: no assumption about the noise; samples only have to be exchangeable."
+    )
     if subject.seen:
         section.text.append(
             "The model was fitted to these samples, so the intervals cover more of them than of new ones."
@@ -177,7 +180,7 @@ def residuals(subject: Subject) -> Section:
             ax.set_ylabel("residual")
         display.axes_[0].set_xlabel("prediction")
     section.text.append(
-        _of_rows(subject, "Residuals left out" if left_out is not None else "Target minus prediction") + "."
+        _of_rows(subject, "Leave-one-out residuals" if left_out is not None else "Target minus prediction") + "."
     )
     section.figures.append((display.figure_, "Residuals against predictions and normal quantiles"))
     return section
@@ -203,7 +206,7 @@ def influence(subject: Subject) -> Section:
     )
     order = np.argsort(-found.cook)[:_LISTED]
     lines = [[int(i), str(subject.machine._y[i]), found.leverage[i], errors[i], found.cook[i]] for i in order]
-    header = ["sample", "target", "leverage", "residual left out", "Cook's distance"]
+    header = ["sample", "target", "leverage", "leave-one-out residual", "Cook's distance"]
     section.tables.append(table(header, lines, "The most influential training samples"))
     return section
 
@@ -258,7 +261,7 @@ def _importance(subject: Subject, section: Section, reason: str) -> Section:
         section.skipped = f"No Shapley values: {reason}. No permutation importance: {failure}"
         return section
     section.text.append(f"No Shapley values: {reason}.")
-    section.text.append("Permutation importance: what the leave-one-out score loses when a feature is dealt anew.")
+    section.text.append("Permutation importance: what the leave-one-out score loses when a feature is shuffled.")
     names = subject.names or found.feature_names
     lines = [[names[j], found.mean[j], found.std[j]] for j in np.argsort(-found.mean)[:15]]
     section.tables.append(table(["feature", "loss of score", "deviation"], lines))

@@ -29,7 +29,7 @@ class Subject:
     y : ndarray of shape (n,)
     feature_names : list of str or None
     coverage : float
-        Of intervals and prediction sets.
+        Coverage of intervals and prediction sets.
     random_state : int
         Of which samples are drawn, where there are many.
     """
@@ -45,7 +45,7 @@ class Subject:
         if np.ndim(self.y) != 1:
             raise DataError(f"y has shape {np.shape(self.y)}; a report is about one output")
         if not hasattr(self.model, "predict"):
-            raise DataError(f"{type(self.model).__name__} predicts nothing, and a report is about predictions")
+            raise DataError(f"{type(self.model).__name__} makes no predictions, and a report is about predictions")
 
     @cached_property
     def classifies(self) -> bool:
@@ -108,7 +108,7 @@ class Subject:
         if self.machine.solver_report_.damped:
             return "The solution is damped at a pole, and has no models without one sample."
         if self.machine._targets.pairwise:
-            return "The model has a machine for each pair of classes; fit it one against the rest for this."
+            return "The model has a machine for each pair of classes; fit it with multi_class='one-vs-rest' for this."
         if m > LARGEST:
             return f"The model was fitted to {m} samples; beyond {LARGEST} this takes too long for a page."
         return ""

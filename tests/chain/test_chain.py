@@ -176,9 +176,9 @@ def test_nested_chains(iris):
         (("ls-svm", "stack", "ls-svm"), "'lssvm2', a predictor, cannot follow 'stack'"),
         ((Learner(), StandardScaler(), "ls-svm"), "'standardscaler' changes these before any step has used it"),
         ((Learner(), LogisticRegression()), "'logisticregression', a predictor, takes none"),
-        ((Learner(), "ls-svm(kernel='tl1')"), "'lssvm' has a kernel of its own, 'tl1', and follows 'learner'"),
+        ((Learner(), "ls-svm(kernel='tl1')"), "'lssvm' has its own kernel, 'tl1', and follows 'learner'"),
         ((), "at least one step"),
-        ((("a", "ls-svm"), object()), "is no estimator"),
+        ((("a", "ls-svm"), object()), "is not an estimator"),
     ],
 )
 def test_steps_that_do_not_fit_together_are_refused(steps, message):
@@ -332,7 +332,7 @@ def test_the_chain_has_the_kernel_of_steps_that_were_given_none(iris):
 
 
 def test_a_given_default_kernel_after_a_learner_is_refused():
-    with pytest.raises(ChainError, match="has a kernel of its own, 'rbf'"):
+    with pytest.raises(ChainError, match="has its own kernel, 'rbf'"):
         make_chain(Learner(), "ls-svm(kernel='rbf')")
     make_chain(Learner(), "ls-svm")
 

@@ -1,4 +1,4 @@
-"""Commands of plugins: found by entry points, shown without being imported, imported when called."""
+"""Commands from plugins: found by entry points, shown without being imported, imported when called."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ GREETING = '''
 def test_a_command_is_shown_without_being_imported_and_run_when_called(run, install):
     install("greeting-plugin", GREETING, summary="Greets people.", commands={"greet": "greet"})
     text = run("--help").stdout
-    assert re.search(r"Commands of plugins:\n  greet  Greets people \(greeting-plugin\)\.\n", text)
-    assert text.index("new-plugin") < text.index("Commands of plugins")
+    assert re.search(r"Commands from plugins:\n  greet  Greets people \(greeting-plugin\)\.\n", text)
+    assert text.index("new-plugin") < text.index("Commands from plugins")
     assert "greeting_plugin" not in sys.modules
     assert run("greet", "Ada").stdout == "hello Ada\n"
     assert "Usage: kernreg greet" in run("greet", "--help").stdout
@@ -52,7 +52,7 @@ def test_a_long_summary_is_shortened(run, install):
 
 def test_without_commands_of_plugins_the_help_has_no_section_for_them(run, install):
     install("greeting-plugin", GREETING)
-    assert "Commands of plugins" not in run("--help").stdout
+    assert "Commands from plugins" not in run("--help").stdout
 
 
 def test_an_error_of_kernreg_is_one_message(run, install):
@@ -73,7 +73,7 @@ def test_broken_commands_break_nothing_else(run, install):
         assert f"cannot load the command '{name}'" in result.stderr
         assert reason in result.stderr
     assert run("greet", "Ada").exit_code == 0
-    assert "bad      Broken; kernreg doctor tells why." in run("--help").stdout
+    assert "bad      Broken; run kernreg doctor to see why." in run("--help").stdout
     told = run("doctor").stdout
     assert "command bad of bad-plugin 1.0 is broken: ModuleNotFoundError" in told
     assert "command plain of plain-plugin 1.0 is broken: a command is a click.Command" in told
@@ -100,7 +100,7 @@ def test_a_blocked_command_is_not_imported(run, install, monkeypatch):
 def test_two_claims_to_one_name_are_told_and_either_can_be_called(run, install):
     install("one-plugin", GREETING, commands={"greet": "greet"})
     install("other-plugin", GREETING.replace("hello", "good day"), commands={"greet": "greet"})
-    assert "greet  Conflicting; kernreg doctor tells why." in run("--help").stdout
+    assert "greet  Conflicting; run kernreg doctor to see why." in run("--help").stdout
     result = run("greet", "Ada")
     assert result.exit_code == 2
     assert "Say which: 'one-plugin:greet' or 'other-plugin:greet'" in result.stderr

@@ -56,4 +56,4 @@ def test_fewer_samples_than_folds_are_told(tmp_path):
     (tmp_path / "a.csv").write_text("x,who\n" + "\n".join(f"{i},{'ab'[i % 2]}" for i in range(4)))
     done = CliRunner().invoke(application, ["evaluate", str(tmp_path / "a.csv"), "-t", "who", "--cv", "5"])
     assert done.exit_code in (1, 2)
-    assert "cannot be dealt into 5 folds" in " ".join(done.output.split())
+    assert "too few for 5 folds" in " ".join(done.output.split())

@@ -188,7 +188,7 @@ def test_unknown_names_go_to_openml_unless_forbidden(monkeypatch):
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
     with pytest.raises(MissingDataset, match=r"no data set 'somr'.*similar names: sonar.*download=False"):
         load("somr", download=False)
-    with pytest.raises(ParameterError, match="download=False forbids"):
+    with pytest.raises(ParameterError, match="download=False does not allow"):
         load("openml:sonar", download=False)
     data = load("credit-g", version=2)
     assert (data.y.tolist(), data.target_names.tolist()) == ([0, 1], ["no", "yes"])

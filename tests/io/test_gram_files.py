@@ -64,11 +64,11 @@ def test_a_run_that_was_stopped_says_so_and_goes_on(tmp_path, stop_after, name, 
     else:
         record = dict(pytest.importorskip("zarr").open_array(str(path), mode="r").attrs["kernreg"])
     assert (record["complete"], record["rows"], record["shape"][0]) == (False, 300, 700)
-    with pytest.raises(DataError, match=r"300 of 700 rows are there; go on with resume=True \(--resume\)"):
+    with pytest.raises(DataError, match=r"300 of 700 rows are done; continue with resume=True \(--resume\)"):
         write_gram(kernel, source, path, second, block_rows=100)
     with pytest.raises(DataError, match="its kernel is"):
         write_gram("linear", source, path, second, resume=True)
-    with pytest.raises(DataError, match="begun with other samples"):
+    with pytest.raises(DataError, match="started with other samples"):
         write_gram(kernel, X + 1.0, path, second, resume=True)
     shape, dtype = write_gram(kernel, source, path, second, resume=True, block_rows=150)
     K = kernel(X, second)

@@ -190,5 +190,5 @@ def test_a_file_that_has_become_shorter_is_noticed(tmp_path):
     path, _ = as_npy(tmp_path)
     source = kr.open_samples(path)
     path.write_bytes(path.read_bytes()[:5000])
-    with pytest.raises(DataError, match="shorter while it was read"):
+    with pytest.raises(DataError, match="shorter while it was being read"):
         source[2000:2100]

@@ -237,7 +237,7 @@ def test_damaged_arrays_are_refused(tmp_path):
         ("a.mtx", MARKET.replace("real", "integer") + "1 1 1\n1 1 9007199254740993\n", r"beyond 2\*\*53"),
         ("a.npz", "not a zip", "not an NPZ file"),
         ("a.npy", "nothing", "not an NPY file"),
-        ("a.xyz", "", "says no format"),
+        ("a.xyz", "", "names no known format"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_place(tmp_path, name, content, message):
@@ -252,7 +252,7 @@ def test_other_refusals(tmp_path):
         read_samples(tmp_path / "missing.csv")
     with pytest.raises(DataError, match="no target 'z'; its columns are x, y"):
         read_samples(tmp_path / "a.csv", target="z")
-    with pytest.raises(DataError, match="there is no format 'excel'; there are csv"):
+    with pytest.raises(DataError, match="there is no format 'excel'; known formats are csv"):
         read_samples(tmp_path / "a.csv", format="excel")
     np.savez(tmp_path / "p.npz", X=np.array([object()], dtype=object))
     with pytest.raises(DataError, match="plain array"):

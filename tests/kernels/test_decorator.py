@@ -178,8 +178,8 @@ def test_domains_accept_what_they_say(domain, inside, outside, text):
         ({"of": "dot", "log": True}, "needs normalize='rows'"),
         ({"of": "dot", "normalize": "rows", "symmetric": True}, "row-normalised kernel is not symmetric"),
         ({"of": "dot", "inputs": "text"}, "accepted are real, nonnegative, distribution, gaussian, index"),
-        ({"of": "dot", "inputs": "index"}, "go with of='blocks'"),
-        ({"of": "dot", "prepare": lambda a: a}, "go with of='blocks'"),
+        ({"of": "dot", "inputs": "index"}, "need of='blocks'"),
+        ({"of": "dot", "prepare": lambda a: a}, "need of='blocks'"),
         ({"of": "dot", "parameters": {"b": positive}}, r"names \['b'\]"),
     ],
 )

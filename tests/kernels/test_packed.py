@@ -329,7 +329,7 @@ def test_wrong_pairs_and_kinds_are_refused(problem):
         ({"of": "rows", "inputs": series}, "of='blocks'"),
         ({"of": "blocks", "inputs": series, "normalize": "rows"}, "without normalize="),
         ({"of": "blocks", "inputs": series, "block": 1000, "example": _example}, "block=1000"),
-        ({"of": "blocks", "represent": _moments}, "go with a Structure"),
+        ({"of": "blocks", "represent": _moments}, "need a Structure"),
         ({"of": "blocks", "inputs": "lists"}, "and a Structure"),
     ],
 )

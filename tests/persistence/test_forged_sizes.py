@@ -85,7 +85,7 @@ def test_a_folder_of_pickles_is_neither_saved_nor_loaded(model, tmp_path):
 
 
 def test_a_folder_is_not_a_model(tmp_path):
-    with pytest.raises(IsADirectoryError, match="is a folder, and a model is one file"):
+    with pytest.raises(IsADirectoryError, match="is a folder; a model is a single file"):
         kr.load(tmp_path)
 
 

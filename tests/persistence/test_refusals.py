@@ -106,7 +106,7 @@ def test_only_models_are_saved(value, tmp_path):
 
 def test_more_values_outside_of_arrays_than_a_file_takes_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("kernreg.persistence.container.MAX_JSON_VALUES", 1000)
-    with pytest.raises(UnsavableModel, match=r"too many values outside of arrays: .* 1000 is the most"):
+    with pytest.raises(UnsavableModel, match=r"too many values outside of arrays: .* 1000 is the limit"):
         kr.save(fitted_with(many=list(range(2000))), tmp_path / "model.kern")
     monkeypatch.setattr("kernreg.persistence.container.MAX_JSON_BYTES", 1000)
     with pytest.raises(UnsavableModel, match=r"as JSON it has \d+ bytes"):
@@ -115,5 +115,5 @@ def test_more_values_outside_of_arrays_than_a_file_takes_are_refused(tmp_path, m
 
 def test_a_number_of_arrays_beyond_the_limit_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("kernreg.persistence.files.MAX_MEMBERS", 10)
-    with pytest.raises(UnsavableModel, match=r"holds \d+ arrays, and 8 is the most"):
+    with pytest.raises(UnsavableModel, match=r"holds \d+ arrays, and 8 is the limit"):
         kr.save(fitted_with(many=[np.full(3, n) for n in range(20)]), tmp_path / "model.kern")

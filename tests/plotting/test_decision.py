@@ -58,7 +58,7 @@ def test_wrong_input_is_refused(moons, three_classes):
     X, y = moons
     with pytest.raises(DataError, match=r"X has shape \(60, 3\); decision regions are drawn in the plane"):
         DecisionViewsDisplay.from_estimator(LSSVC(), np.ones((60, 3)), y)
-    with pytest.raises(DataError, match="LogisticRegression is no fitted classifier with decision_views"):
+    with pytest.raises(DataError, match="LogisticRegression is not a fitted classifier with decision_views"):
         DecisionViewsDisplay.from_estimator(LogisticRegression(), X, y)
     with pytest.raises(DataError, match=r"view 'a' has shape \(3,\) on a grid of shape \(2, 2\)"):
         DecisionViewsDisplay(np.zeros((2, 2)), np.zeros((2, 2)), {"a": np.zeros(3)}, [0, 1])

@@ -41,7 +41,7 @@ def test_the_heat_map_is_the_table(result):
 def test_axes_can_be_chosen(result):
     display = TuningDisplay.from_result(result, x="kernel__sigma", y="gamma")
     np.testing.assert_array_equal(display.scores, TuningDisplay.from_result(result).scores.T)
-    with pytest.raises(ParameterError, match="'sigma' is no parameter of this search; it has kernel__sigma, gamma"):
+    with pytest.raises(ParameterError, match="'sigma' is not a parameter of this search; it has kernel__sigma, gamma"):
         TuningDisplay.from_result(result, x="sigma")
 
 

@@ -116,7 +116,7 @@ def test_an_asymmetric_kernel_has_poles_and_permutation_importance():
     page = Reader(make_report(model, X, y))
     told = " ".join(page.paragraphs)
     assert "poles, values of γ without a unique solution" in told
-    assert "fitted to: scores on them are too good" in told
+    assert "fitted to these samples, so scores on them are too optimistic" in told
     assert page.table_with("feature")[1][0] == "feature 1"
 
 
@@ -143,5 +143,5 @@ def test_what_is_not_accepted_is_said():
         make_report(model, X, np.column_stack([y, y]))
     with pytest.raises(ParameterError, match="between 0 and 1"):
         make_report(model, X, y, coverage=90)
-    with pytest.raises(DataError, match="predicts nothing"):
+    with pytest.raises(DataError, match="makes no predictions"):
         make_report(StandardScaler().fit(X), X, y)

@@ -148,7 +148,7 @@ def test_other_fits_read_all_samples_where_they_fit_and_say_so(source, tmp_path,
 
 
 def test_auto_takes_landmarks_where_samples_do_not_fit(source, reads):
-    with kr.config_context(memory=BUDGET), pytest.warns(ApproximationWarning, match="landmarks stand for them"):
+    with kr.config_context(memory=BUDGET), pytest.warns(ApproximationWarning, match="landmarks are used instead"):
         model = LSSVC(gamma=1.0).fit(source, y)
     assert model.solver_report_.strategy == "lowrank"
     assert max(reads) <= 4096

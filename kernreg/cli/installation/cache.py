@@ -154,7 +154,7 @@ def evaluate(kernel: Any, X: Any) -> None:
 def chosen(names: Sequence[str], everything: bool) -> list[str]:
     """Return the names of the kernels to warm; raise when there is no such kernel, or no choice was made."""
     if bool(names) == everything:
-        raise click.UsageError("say which kernels to compile, or --all; for example: kernreg cache warm rbf sne")
+        raise click.UsageError("name the kernels to compile, or use --all; for example: kernreg cache warm rbf sne")
     registry = get_registry("kernel")
     if everything:
         return [entry.name for entry in registry.entries() if entry.status in ("available", "loaded")]
@@ -170,13 +170,13 @@ def chosen(names: Sequence[str], everything: bool) -> list[str]:
 
 @click.group("cache")
 def command() -> None:
-    """Look at the compiled kernels on disk, delete them, or compile them ahead of time."""
+    """Show the compiled kernels on disk, delete them, or compile kernels ahead of time."""
 
 
 @command.command("info")
 @json_option
 def info(as_json: bool) -> None:
-    """Tell where compiled kernels are kept, how many, and how large each is."""
+    """Show where compiled kernels are kept, how many there are, and how large each one is."""
     found = look()
     if as_json:
         write_json(found)
@@ -205,23 +205,25 @@ def info(as_json: bool) -> None:
 
 @command.command("clear")
 def clear() -> None:
-    """Delete every compiled kernel, of every version of Python and Numba; the next use compiles anew."""
+    """Delete all compiled kernels, for every version of Python and Numba; they are compiled again when needed."""
     from kernreg.common.sizes import readable
     from kernreg.engine.compiler import cache
 
     place, freed = cache.directory().parent, cache.clear()
     if place.exists():
-        raise click.ClickException(f"{place} could not be deleted completely; are its files yours to delete?")
+        raise click.ClickException(f"{place} could not be deleted completely; do its files belong to you?")
     click.echo(f"{place}: {readable(freed)} deleted" if freed else f"{place}: nothing to delete")
 
 
 @command.command("warm")
 @click.argument("names", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="Every kernel that is installed.")
-@click.option("--dtype", type=click.Choice(DTYPES), default="float64", show_default=True, help="Precision of samples.")
+@click.option("--all", "everything", is_flag=True, help="All installed kernels.")
+@click.option(
+    "--dtype", type=click.Choice(DTYPES), default="float64", show_default=True, help="Precision of the samples."
+)
 @json_option
 def warm_command(names: tuple[str, ...], everything: bool, dtype: str, as_json: bool) -> None:
-    """Compile the kernels NAMES, so that the next process that evaluates them compiles nothing.
+    """Compile the kernels NAMES now, so that later processes need not.
 
     Exits with 1 when a kernel could not be compiled.
     """
@@ -229,7 +231,9 @@ def warm_command(names: tuple[str, ...], everything: bool, dtype: str, as_json: 
     for warmed in warm(chosen(names, everything), DTYPES[:2] if dtype == "both" else (dtype,)):
         found.append(warmed)
         if not as_json:
-            outcome = warmed.problem or f"{warmed.compiled} compiled, {warmed.found} found, {warmed.seconds:.1f} s"
+            outcome = (
+                warmed.problem or f"{warmed.compiled} compiled, {warmed.found} already on disk, {warmed.seconds:.1f} s"
+            )
             click.echo(f"{warmed.kernel}: {outcome}")
     if as_json:
         write_json(found)
@@ -237,6 +241,6 @@ def warm_command(names: tuple[str, ...], everything: bool, dtype: str, as_json: 
 
     unkept = cache.describe()["cache problem"]
     if unkept:
-        click.echo(f"nothing could be kept on disk: {unkept}", err=True)
+        click.echo(f"nothing could be saved to disk: {unkept}", err=True)
     if unkept or any(warmed.problem for warmed in found):
         raise SystemExit(1)

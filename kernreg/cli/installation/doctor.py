@@ -37,7 +37,7 @@ DEPENDENCIES = (
 REMEDIES = {
     "broken": "upgrade or uninstall {distribution}, or report the reason to its authors",
     "conflicting": "ask for it as '{distribution}:{name}', or uninstall one of the distributions",
-    "incompatible": "install versions of kernreg and {distribution} that go together",
+    "incompatible": "install versions of kernreg and {distribution} that work together",
 }
 
 
@@ -138,8 +138,8 @@ def look_at_settings() -> tuple[dict[str, str], list[str]]:
     if writable:
         return settings, []
     return settings, [
-        f"{cache} cannot be written, so kernels are compiled again in every process; "
-        "set KERNREG_CACHE_DIR to a directory that can"
+        f"{cache} is not writable, so kernels are compiled again in every process; "
+        "set KERNREG_CACHE_DIR to a directory that is"
     ]
 
 
@@ -178,7 +178,7 @@ def look_at_blas() -> tuple[str, ...]:
 @click.command("doctor")
 @json_option
 def command(as_json: bool) -> None:
-    """Look for problems: versions, threads, BLAS, cache, and plugins that cannot be used.
+    """Check the installation: versions, threads, BLAS, cache, and plugins that cannot be used.
 
     Exits with 1 when a plugin has a problem.
     """
@@ -219,4 +219,4 @@ def show(diagnosis: Diagnosis) -> None:
         screen.print(f"{escape(title)} {styled(entry.status)}: {escape(entry.reason)}", soft_wrap=True)
         screen.print(f"  what to do: {escape(problem.remedy)}", soft_wrap=True)
     if not diagnosis.problems:
-        screen.print("[green]no plugin has a problem[/]")
+        screen.print("[green]no problems with plugins[/]")

@@ -148,9 +148,9 @@ def class_parameters(cls: type) -> tuple[ParameterInfo, ...]:
 @click.argument("name")
 @json_option
 def command(kind: str, name: str, as_json: bool) -> None:
-    """Tell all about NAME: formula, parameters, properties, and where it comes from.
+    """Show everything about NAME: formula, parameters, properties, and where it comes from.
 
-    NAME may be DISTRIBUTION:NAME where two distributions claim one name.
+    Write DISTRIBUTION:NAME where two distributions claim the same name.
     """
     info = describe(kind, name)
     if as_json:

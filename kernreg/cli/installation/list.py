@@ -55,7 +55,7 @@ def summary(entry: registry.Entry) -> str:
 
 
 @click.command("list")
-@click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
+@click.option("--kind", type=click.Choice(KINDS), help="List only this kind.")
 @json_option
 def command(kind: str | None, as_json: bool) -> None:
     """List kernels, solvers, ensemblers, engines and commands, and where each comes from."""

@@ -21,9 +21,9 @@ from kernreg.cli.output import console, write_json
 
 @click.command("bicluster")
 @data_argument
-@click.option("--clusters", "-n", type=click.IntRange(2), required=True, help="Groups of rows.")
+@click.option("--clusters", "-n", type=click.IntRange(2), required=True, help="Number of row groups.")
 @click.option(
-    "--column-clusters", "-m", type=click.IntRange(2), help="Groups of columns; as many as of rows by default."
+    "--column-clusters", "-m", type=click.IntRange(2), help="Number of column groups; by default as many as row groups."
 )
 @target_option
 @kernel_option
@@ -43,7 +43,7 @@ def command(
 ) -> None:
     """Group the rows and the columns of the matrix in DATA by kernel SVD.
 
-    With --target, a column of known groups of rows, the agreement (NMI) is told too; it is not used.
+    With --target, a column of known row groups, the agreement (NMI) is reported; the fit does not use it.
     """
     from sklearn.metrics import normalized_mutual_info_score
 

@@ -32,7 +32,9 @@ MEASURES: dict[str, Any] = {"accuracy": max, "macro_f1": max, "r2": max, "rmse":
 @click.option("--solver", "-s", "solvers", metavar="SPEC", multiple=True, help="A solver; may be given several times.")
 @click.option("--kernel", "-k", "kernels", metavar="SPEC", multiple=True, help="A kernel; may be given several times.")
 @click.option("--cv", type=click.IntRange(2), default=5, show_default=True, help="Folds.")
-@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Times the folds are redrawn.")
+@click.option(
+    "--repeats", type=click.IntRange(1), default=1, show_default=True, help="How often to repeat it, with new folds."
+)
 @seed_option
 @table_options
 @json_option
@@ -90,7 +92,7 @@ def require_enough(y: np.ndarray, cv: int, *, classes: bool) -> None:
     most = int(np.unique(y, return_counts=True)[1].max(initial=0)) if classes else len(y)
     if most < cv:
         what = "the largest class has" if classes else "there are"
-        raise DataError(f"{what} {most} samples, which cannot be dealt into {cv} folds; take fewer folds")
+        raise DataError(f"{what} {most} samples, too few for {cv} folds; use fewer folds")
 
 
 def cross_validated(estimator: Any, X: Any, y: np.ndarray, cv: int, repeats: int, seed: int) -> dict[str, float]:

@@ -43,7 +43,7 @@ def command(
     table: Table,
     as_json: bool,
 ) -> None:
-    """Fit a solver to the table in DATA and write the model, with the cleaning of the table in it.
+    """Fit a solver to the table in DATA and write the model, which also keeps how the table was cleaned.
 
     \b
     kernreg fit iris.csv --target species --solver "ask-ls(gamma='loo')" --kernel "sne(sigma=2)" -o iris.kern

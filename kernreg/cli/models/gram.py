@@ -18,8 +18,8 @@ from kernreg.errors import DataError
 @click.option("--kernel", "-k", metavar="SPEC", required=True, help="A kernel, for example 'rbf(sigma=2.0)'.")
 @click.option("--against", type=click.Path(path_type=Path), help="A second table: its samples are the columns.")
 @target_option
-@click.option("--block-rows", type=click.IntRange(1), help="Rows in one block; as many as fit by default.")
-@click.option("--resume", is_flag=True, help="Go on where a run that was stopped left off.")
+@click.option("--block-rows", type=click.IntRange(1), help="Rows per block; by default as many as fit.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted run.")
 @output_option("A .npy file, a .zarr array, or a folder for one .npy file per block with an index.json.", required=True)
 def command(
     data: Path,
@@ -33,8 +33,8 @@ def command(
 ) -> None:
     """Write the kernel matrix of the samples in DATA.
 
-    A .npy file can be memory-mapped by numpy; zarr arrays and folders of blocks suit tools that read chunks. A run that
-    is stopped leaves a file that says so (OUTPUT.partial, or a record inside), and --resume goes on with it.
+    A .npy file can be memory-mapped by numpy; zarr arrays and folders of blocks suit tools that read chunks. An
+    interrupted run leaves a file that says so (OUTPUT.partial, or a record inside), and --resume continues it.
     """
     from kernreg.factory import make_kernel
     from kernreg.io.gram import write_gram
@@ -55,6 +55,8 @@ def command(
         )
     except KeyboardInterrupt:
         record = matrix_file(output).found() or {}
-        click.echo(f"stopped after {record.get('rows', 0)} of {first.X.shape[0]} rows; --resume goes on", err=True)
+        click.echo(
+            f"stopped after {record.get('rows', 0)} of {first.X.shape[0]} rows; continue with --resume", err=True
+        )
         raise
     console().print(f"{n} × {m} {dtype} written to {output}")

@@ -19,10 +19,12 @@ from kernreg.errors import ParameterError
 @click.command("predict")
 @click.argument("model", type=click.Path(path_type=Path))
 @data_argument
-@click.option("--views", is_flag=True, help="Also the decision value of every view.")
-@click.option("--probabilities", is_flag=True, help="Also class probabilities, where the model has them.")
-@click.option("--id", "ids", metavar="COLUMN", multiple=True, help="A column of DATA to keep before the predictions.")
-@click.option("--append", is_flag=True, help="Keep all columns of DATA before the predictions.")
+@click.option("--views", is_flag=True, help="Also write the decision values of every view.")
+@click.option("--probabilities", is_flag=True, help="Also write class probabilities, if the model has them.")
+@click.option(
+    "--id", "ids", metavar="COLUMN", multiple=True, help="A column of DATA to copy in front of the predictions."
+)
+@click.option("--append", is_flag=True, help="Copy all columns of DATA in front of the predictions.")
 @output_option("A CSV file; standard output by default.")
 def command(
     model: Path,
@@ -36,15 +38,15 @@ def command(
 ) -> None:
     """Write what MODEL predicts for the samples in DATA, as CSV.
 
-    Columns are found by the names the model was fitted with; others in DATA are left alone. The cleaning that the model
-    was fitted with is done to them first.
+    Columns are matched by the names the model was fitted with; other columns of DATA are ignored. Samples are cleaned
+    in the same way as for the fit.
     """
     from kernreg.persistence import load
 
     check_output(output, [model, data], force)
     loaded = load(model)
     if not hasattr(loaded, "predict"):
-        raise ParameterError(f"{model} holds a {type(loaded).__name__}, which predicts nothing; use kernreg embed")
+        raise ParameterError(f"{model} holds a {type(loaded).__name__}, which makes no predictions; use kernreg embed")
     X = read_for(loaded, data)
     names, kept = row_names(data, ids, append)
     if probabilities and not hasattr(loaded, "predict_proba"):

@@ -18,13 +18,15 @@ from kernreg.errors import DataError, ParameterError
 @click.argument("model", type=click.Path(path_type=Path))
 @data_argument
 @target_option
-@click.option("--coverage", type=float, default=0.9, show_default=True, help="Of intervals and prediction sets.")
+@click.option(
+    "--coverage", type=float, default=0.9, show_default=True, help="Coverage of intervals and prediction sets."
+)
 @output_option("The HTML file to write.", required=True)
 def command(model: Path, data: Path, target: str | None, coverage: float, output: Path, force: bool) -> None:
-    """Write a page about MODEL and the samples in DATA: scores, uncertainty, influence, explanations, the kernel.
+    """Write an HTML report on MODEL and the samples in DATA: scores, uncertainty, influence, explanations, the kernel.
 
-    The page is one file that loads nothing. Without --target, the target is the one column of DATA that is no feature.
-    Best is a table that the model was not fitted to.
+    The page is a single file that loads nothing else. Without --target, the target is the one column of DATA that is
+    not a feature. Best use a table that the model was not fitted to.
 
     \b
     kernreg report iris.kern new_flowers.csv -o report.html
@@ -36,7 +38,7 @@ def command(model: Path, data: Path, target: str | None, coverage: float, output
     check_output(output, [model, data], force)
     loaded = load(model)
     if not hasattr(loaded, "predict"):
-        raise ParameterError(f"{model} holds a {type(loaded).__name__}, which predicts nothing; use kernreg show")
+        raise ParameterError(f"{model} holds a {type(loaded).__name__}, which makes no predictions; use kernreg show")
     X, y = read_for(loaded, data), _targets(loaded, data, target)
     names = getattr(loaded, "feature_names_in_", None)
     with without_name_warnings():
@@ -66,7 +68,7 @@ def _targets(model: Any, data: Path, target: str | None) -> Any:
         if len(others) != 1:
             listed = ", ".join(others) or "none"
             raise DataError(
-                f"which column of {data} is the target? Name it with --target; columns that are no features: {listed}"
+                f"which column of {data} is the target? Name it with --target; columns that are not features: {listed}"
             )
         (target,) = others
     found = read_samples(data, target=target, text="auto", n_features=getattr(model, "n_features_in_", None)).y

@@ -31,7 +31,7 @@ _RUN: dict[str, type] = {"data": str, "target": str, "output": str, "cv": int}
 @click.argument("chain", type=click.Path(path_type=Path))
 @click.option("--data", type=click.Path(path_type=Path), help="The table; [run] data in the file by default.")
 @click.option("--target", "-t", metavar="COLUMN", help="The column of targets; [run] target by default.")
-@click.option("--cv", type=click.IntRange(2), help="Cross-validate with so many folds first; [run] cv by default.")
+@click.option("--cv", type=click.IntRange(2), help="Cross-validate with this many folds first; [run] cv by default.")
 @output_option("The model file to write; [run] output by default.")
 @seed_option
 @json_option
@@ -105,7 +105,7 @@ def run_settings(found: Any, path: Path) -> dict[str, Any]:
     Somebody else may have written the file: it chooses no place to write to but beside itself.
     """
     if not isinstance(found, dict):
-        raise SpecError(f"{path}: run is {found!r}; it is a table, [run]")
+        raise SpecError(f"{path}: run is {found!r}; a table is expected, [run]")
     table: dict[str, Any] = found
     unknown = set(table) - set(_RUN)
     if unknown:
@@ -119,8 +119,8 @@ def run_settings(found: Any, path: Path) -> dict[str, Any]:
     output = settings.get("output")
     if output is not None and output.resolve().parent != path.resolve().parent:
         raise SpecError(
-            f"{path}: [run] output = {table['output']!r} is not beside the chain file; where else to write says the "
-            "command line only: --output"
+            f"{path}: [run] output = {table['output']!r} is not next to the chain file; to write anywhere else, "
+            "give --output on the command line"
         )
     return settings
 
@@ -141,7 +141,7 @@ def read_spec(path: Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{path}: {error}") from error
     except (RecursionError, ValueError) as error:  # a number of thousands of digits is the second
-        raise SpecError(f"{path} is nested too deep, or holds a number that is too long ({error})") from error
+        raise SpecError(f"{path} is nested too deeply, or holds a number that is too long ({error})") from error
     if not isinstance(found, dict):
         raise SpecError(f"{path} holds a {type(found).__name__}; the spec of a chain is a table")
     return found

@@ -16,7 +16,7 @@ from kernreg.cli.output import console, json_option, write_json
 @click.argument("model", type=click.Path(path_type=Path))
 @json_option
 def command(model: Path, as_json: bool) -> None:
-    """Tell what MODEL holds, what wrote it and which plugins it needs; nothing of it is run."""
+    """Show what MODEL holds, what wrote it and which plugins it needs; nothing in it is run."""
     from kernreg.persistence import describe
 
     described = describe(model)

@@ -99,7 +99,7 @@ def describe() -> dict[str, object]:
     try:
         require_private(directory(), below=get_config().cache_directory())
     except UnsafeFolder as cause:
-        problem = f"{cause}; every process compiles kernels for itself"
+        problem = f"{cause}; every process compiles its own kernels"
     return {
         "cache directory": str(directory()),
         "cached functions": len(found),

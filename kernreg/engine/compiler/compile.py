@@ -114,8 +114,8 @@ def _warn_once(name: str, jitted: list[Any]) -> None:
         return
     _warned.extend(jitted)
     warnings.warn(
-        f"the kernel {name!r} is made of an already jitted function: it works, but is compiled again in every process. "
-        "Give the plain function to `kernel` to have it cached",
+        f"the kernel {name!r} is made from a function that is already jitted: it works, but is compiled again in "
+        "every process. Give the plain function to `kernel` to have it cached",
         PerformanceWarning,
         stacklevel=3,
     )

@@ -83,7 +83,7 @@ class RowSource(ABC):
             raise IndexError(f"{self.label} is read by rows: a slice, a number, or a vector of numbers of rows")
         index = np.where(index < 0, index + n, index)
         if index.size and (index.min() < 0 or index.max() >= n):
-            raise IndexError(f"{self.label} has {n} rows, and row {int(index.max())} is asked for")
+            raise IndexError(f"{self.label} has {n} rows, and row {int(index.max())} was asked for")
         if index.ndim == 0:
             return self.read(int(index), int(index) + 1)[0]
         ascending, places = np.unique(index, return_inverse=True)
@@ -106,7 +106,7 @@ class RowSource(ABC):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         found = self.loaded()
         if is_sparse(found):
-            raise DataError(f"{self.label} is sparse, and a dense array is asked for; take some rows, source[a:b]")
+            raise DataError(f"{self.label} is sparse, and a dense array was asked for; take some rows, source[a:b]")
         return found if dtype is None else found.astype(dtype, copy=False)
 
     def __repr__(self) -> str:

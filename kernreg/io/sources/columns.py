@@ -104,7 +104,7 @@ class ColumnRows(UnitRows):
         while count:
             piece = self._left.pop() if self._left else next(self._pieces, None)
             if piece is None:
-                raise DataError(f"{self.label} has become shorter while it was read")
+                raise DataError(f"{self.label} became shorter while it was being read")
             if piece.num_rows > count:
                 self._left.append(piece.slice(count))
                 piece = piece.slice(0, count)

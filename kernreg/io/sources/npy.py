@@ -34,7 +34,7 @@ class NpyRows(RowSource):
         offset = self._offset + start * width * self.dtype.itemsize
         found = np.fromfile(self._path, self.dtype, count * width, offset=offset)
         if found.size != count * width:
-            raise DataError(f"{self.label} has become shorter while it was read: rows {start} to {stop} are missing")
+            raise DataError(f"{self.label} became shorter while it was being read: rows {start} to {stop} are missing")
         return found.reshape(count, width)
 
 

@@ -71,7 +71,7 @@ def _shape(path: Path) -> tuple[int, int]:
                 return int(rows), int(columns)
     except (zipfile.BadZipFile, ValueError, TypeError) as error:
         raise DataError(f"{path} is not an NPZ file of plain arrays: {error}") from error
-    raise DataError(f"{path} has no array 'X' and is no sparse matrix; its arrays are {', '.join(sorted(names))}")
+    raise DataError(f"{path} has no array 'X' and is not a sparse matrix; its arrays are {', '.join(sorted(names))}")
 
 
 def _targets(path: Path, target: str | None) -> np.ndarray | None:

@@ -256,7 +256,7 @@ def solve_checked(
             solution, full, rest = before
             full = system.remainder(solution) if full is None else full
         if step.indefinite:
-            method, note = "minres", "K showed itself as indefinite; conjugate gradients gave way to MINRES"
+            method, note = "minres", "K turned out to be indefinite; MINRES took over from conjugate gradients"
         stalled = not ratio <= 0.5 * worst and not step.indefinite
         if ratio <= 1.0 or stalled or stopped or iterations >= max_iter:
             return CheckedResult(method, solution, full, rest, iterations, note, stopped)

@@ -202,7 +202,9 @@ def _given(indices: Any, n: int, n_landmarks: int | None) -> np.ndarray:
     if chosen.min() < 0 or chosen.max() >= n or len(np.unique(chosen)) < len(chosen):
         raise ParameterError(f"landmark indices must be different and between 0 and {n - 1}")
     if n_landmarks is not None and n_landmarks != len(chosen):
-        raise ParameterError(f"n_landmarks={n_landmarks}, and {len(chosen)} landmark indices were given; leave one out")
+        raise ParameterError(
+            f"n_landmarks={n_landmarks}, and {len(chosen)} landmark indices were given; give only one of the two"
+        )
     return np.sort(chosen).astype(np.intp)
 
 

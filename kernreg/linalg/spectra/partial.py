@@ -209,7 +209,7 @@ def singular_triplets(
     settings, fixed = _settings(matrix, k, method, tol, max_iter, random_state, Hints(callback=callback))
     chosen, note = _choose(matrix, method, k, vectors=2)
     if chosen == "arpack" and k >= min(rows, columns) - 1:
-        chosen, note = "dense", f"arpack finds fewer than all triplets (k = {k}); dense was taken"
+        chosen, note = "dense", f"arpack finds fewer than all triplets (k = {k}); dense was used"
     spectrum = None
     if chosen == "krylov":
         bound = _worthwhile(matrix, method, settings)

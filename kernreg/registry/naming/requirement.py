@@ -73,9 +73,9 @@ def as_json(asked: Requirement) -> dict[str, str | None]:
 def read_requirement(found: Any) -> Requirement:
     """Return the requirement of its JSON form, or raise ValueError."""
     if not isinstance(found, dict) or set(found) | {"file"} != set(Requirement._fields):
-        raise ValueError("a requirement is not described as it must be")
+        raise ValueError("the description of a requirement is not valid")
     asked = Requirement(**found)
     texts = (asked.kind, asked.name, asked.distribution or "", asked.version or "", asked.file or "")
     if not all(isinstance(text, str) and len(text) < 300 and text.isprintable() for text in texts):
-        raise ValueError("a requirement is not described as it must be")
+        raise ValueError("the description of a requirement is not valid")
     return asked

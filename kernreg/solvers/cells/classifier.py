@@ -18,7 +18,7 @@ from kernreg.solvers.views import Views
 
 @documented
 class CellsClassifier(ClassifierMixin, CellMachine):
-    """Local classifiers for large numbers of samples: a partition into cells, and an exact machine in each.
+    """Local classifiers for many samples: they are partitioned into cells, and each cell gets an exact machine.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from kernreg.solvers.views import Views
 
 @documented
 class CellsRegressor(RegressorMixin, CellMachine):
-    """Local regression for large numbers of samples: a partition into cells, and an exact machine in each.
+    """Local regression for many samples: they are partitioned into cells, and each cell gets an exact machine.
 
     Parameters
     ----------

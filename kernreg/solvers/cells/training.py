@@ -43,7 +43,7 @@ def check_data(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weight: Any,
     if not regression and is_table(y):
         raise DataError(
             f"y has {y.shape[1] if hasattr(y, 'shape') else len(y[0])} columns of labels, and cells take one: fit each "
-            "by itself, sklearn.multioutput.MultiOutputClassifier, or use 'ls-svm'"
+            "separately, sklearn.multioutput.MultiOutputClassifier, or use 'ls-svm'"
         )
     y, sample_weight = brought_here(y, first, "y"), brought_here(sample_weight, first, "sample_weight")
     plain = not (is_row_source(first) or isinstance(first, Handle) or reader_of(first) is not None)

@@ -57,7 +57,7 @@ _CLUSTERS = 3  # by default
 
 
 class KernelBiclustering(BiclusterMixin, KernelParameters):
-    """Clusters of rows and clusters of columns, by k-means on both embeddings of kernel SVD.
+    """Cluster rows and columns at once, by k-means on both embeddings of kernel SVD.
 
     Parameters
     ----------

@@ -320,7 +320,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         check_fitted(self)
         if not hasattr(self, "inverse_"):
             raise NotFittedError(
-                "this KernelPCA was fitted without a way back; inverse_transform needs fit_inverse_transform=True"
+                "this KernelPCA was fitted without an inverse map; inverse_transform needs fit_inverse_transform=True"
             )
         return self.inverse_.predict(T).reshape(-1, self.n_features_in_)
 

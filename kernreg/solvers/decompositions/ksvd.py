@@ -36,7 +36,7 @@ from kernreg.solvers.streamed import reading_note, row_by_row
 
 
 class KernelSVD(TwoSided):
-    """Singular vectors and scores of both sides of an asymmetric kernel matrix.
+    """Kernel SVD: singular vectors and scores for both sides of an asymmetric kernel matrix.
 
     What the two sides are is said by `compatibility` and by what is given to `fit`:
 

@@ -46,7 +46,7 @@ _UNRELIABLE = 0.25  # relative error of estimated normalisers beyond which a war
 
 
 class AsymmetricNystroem(TwoSided):
-    """Singular vectors and scores of both sides of a large kernel matrix, from some of its rows and columns.
+    """Asymmetric Nyström: singular vectors and scores for both sides of a large kernel matrix, from part of it.
 
     Approximates `KernelSVD` and is used as it is: one sample set, a pair ``(X, Z)``, or a data matrix with a
     compatibility. All landmarks on both sides give the exact result; a symmetric kernel on one sample set gives the
@@ -251,7 +251,7 @@ class AsymmetricNystroem(TwoSided):
         """Return the landmarks of both sides, to begin with where they grow."""
         given = [not isinstance(method, str) for method in methods]
         if any(given) and self.tol is not None:
-            raise ParameterError("tol lets the landmarks grow, and their indices were given; leave one out")
+            raise ParameterError("tol lets the landmarks grow, and their indices were given; give only one of the two")
         default = max(_LANDMARKS, 10 * r) if self.tol is None else max(_FIRST_LANDMARKS, 4 * r)
         most = _pair(self.max_landmarks, "max_landmarks", shape)
         asked = _pair(self.n_landmarks, "n_landmarks", shape)

@@ -208,7 +208,7 @@ def _fitted_views(choice: Choice, data: TrainingSet, Y: np.ndarray) -> Views:
 
 @documented
 class AsKLSClassifier(_AsKLS, DualClassifier):
-    """AsK-LS classifier for any kernel, one-vs-rest, with a source and a target view.
+    """AsK-LS classifier: takes any kernel, asymmetric ones included; one-vs-rest, with a source and a target view.
 
     Parameters
     ----------
@@ -216,13 +216,13 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
         Any kernel, for example ``"sne(sigma=2.0)"``.
         By default that of the chain around it, else ``rbf``.
     gamma : float, "loo", "scale" or sequence of numbers
-        The regularisation constant γ; larger fits the data closer. ``"loo"`` takes the value with the best exact
+        The regularisation constant γ; larger fits the data more closely. ``"loo"`` takes the value with the best exact
         leave-one-out accuracy, ties settled by squared error, of a grid fitted to the kernel matrix, and a sequence
         that of its own. It is the default because a γ that nobody chose may be next to a pole. A number is quicker: it
         needs a factorisation, and ``"loo"`` singular triplets, which take about forty times as long. ``"scale"`` and
         its multiples, ``"0.5*scale"``, are numbers relative to the kernel's values, see `LSSVC`.
     ensembler : str, class or object
-        What merges the views: ``"average"``, ``"source"``, ``"target"``, ``"best"``, ``"stack"``, or one's own. One
+        What merges the views: ``"average"``, ``"source"``, ``"target"``, ``"best"``, ``"stack"``, or your own. One
         that learns is fitted to exact leave-one-out views.
     on_pole : {"raise", "damp"}
         What to do where 1/γ is a singular value of the centred kernel matrix: raise an error that names a safe γ, or
@@ -329,7 +329,7 @@ class AsKLSClassifier(_AsKLS, DualClassifier):
 
 @documented
 class AsKLSRegressor(_AsKLS, DualRegressor):
-    """AsK-LS regression for any kernel, one or several outputs, with a source and a target view.
+    """AsK-LS regression: takes any kernel, asymmetric ones included; one or several outputs, source and target views.
 
     Parameters
     ----------

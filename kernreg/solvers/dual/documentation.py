@@ -27,7 +27,7 @@ _BLOCKS = {
         what was taken, and an ApproximationWarning that it is on landmarks.
     tol, max_iter : float, int
         Relative residual to reach and bound on the iterations (iterative, sketched) or passes over all blocks
-        (blocks); a ConvergenceWarning says if not reached.
+        (blocks); a ConvergenceWarning says if it was not reached.
     max_seconds : float, optional
         Bound on the time of the iteration (iterative, blocks), after which the best solution so far is taken.
     n_landmarks : int, optional

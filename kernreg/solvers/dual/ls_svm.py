@@ -180,7 +180,7 @@ class LSSVC(_LSSVM, DualClassifier):
         A symmetric kernel, for example ``"rbf(sigma=2.0)"``; an asymmetric one is refused.
         By default that of the chain around it, else ``rbf``.
     gamma : float, "scale", "loo" or sequence of numbers
-        The regularisation constant γ; larger fits the data closer. ``"scale"`` is 1 divided by the size of kernel
+        The regularisation constant γ; larger fits the data more closely. ``"scale"`` is 1 divided by the size of kernel
         values, the median over training samples of the largest |k(x_i, x_j)|: γ = 1 for a kernel such as ``rbf``, and
         the same machine for a kernel times any number. ``"10*scale"`` is ten times that. Of a sequence (or of a grid
         fitted to the kernel matrix, ``"loo"``) the value with the best exact leave-one-out accuracy is taken, ties
@@ -289,7 +289,7 @@ class LSSVR(_LSSVM, DualRegressor):
         A symmetric kernel, for example ``"rbf(sigma=2.0)"``; an asymmetric one is refused.
         By default that of the chain around it, else ``rbf``.
     gamma : float, "scale", "loo" or sequence of numbers
-        The regularisation constant γ; larger fits the data closer. ``"scale"`` is 1 divided by the size of kernel
+        The regularisation constant γ; larger fits the data more closely. ``"scale"`` is 1 divided by the size of kernel
         values, see `LSSVC`. Of a sequence (or of a grid fitted to the kernel matrix, ``"loo"``) the value with the best
         exact leave-one-out R² is taken.
     {robust}

@@ -81,9 +81,9 @@ class LandmarkSystem:
         if settings.strategy == "auto":
             advise(
                 f"{m} samples do not fit the memory budget of {readable(memory_budget())} exactly: {count} landmarks "
-                f"stand for them, an approximation that takes about {passes * m * count**2:.0e} operations. More "
+                f"are used instead, an approximation that takes about {passes * m * count**2:.0e} operations. More "
                 "landmarks (n_landmarks) or more memory (kernreg.set_config) are more accurate; strategy='lowrank' "
-                "says that this is meant",
+                "asks for this explicitly",
                 ApproximationWarning,
                 stacklevel=5,
             )

@@ -55,7 +55,7 @@ class SaysOfItself:
         return explain(self, X, background, view=view, feature_names=feature_names)
 
     def permutation_importance(self, n_repeats: int = 5, random_state: Any = 0) -> PermutationImportance:
-        """Return what the leave-one-out score loses when a feature is dealt anew, for any kernel, without refits.
+        """Return what the leave-one-out score loses when a feature is shuffled, for any kernel, without refits.
 
         Parameters
         ----------

@@ -44,8 +44,8 @@ class SketchedSystem:
         if settings.strategy == "auto":
             advise(
                 f"{len(Y)} samples do not fit the memory budget of {readable(memory_budget())} exactly: {count} "
-                "landmarks stand for them, an approximation. More landmarks (n_landmarks) or more memory "
-                "(kernreg.set_config) are more accurate; strategy='sketched' says that this is meant",
+                "landmarks are used instead, an approximation. More landmarks (n_landmarks) or more memory "
+                "(kernreg.set_config) are more accurate; strategy='sketched' asks for this explicitly",
                 ApproximationWarning,
                 stacklevel=5,
             )

@@ -127,7 +127,7 @@ def pick(strategy: str, m: int, *, leave_one_out: bool, exact_only: str = "") ->
     if not fits and (strategy == "exact" or exact_only):
         advise(
             f"{exact_only or 'strategy=' + repr(strategy)} with {m} samples needs about {readable(needed)}, more than "
-            f"the memory budget of {readable(memory_budget())}; it is done nevertheless, as asked for. "
+            f"the memory budget of {readable(memory_budget())}; it is done anyway, as asked. "
             "strategy='lowrank' needs less; kernreg.set_config(memory=…) raises the budget",
             MemoryBudgetWarning,
             stacklevel=5,

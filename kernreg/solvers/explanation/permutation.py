@@ -25,7 +25,7 @@ from kernreg.solvers.samples import check_fitted, has_features
 
 @dataclass(frozen=True)
 class PermutationImportance(Display):
-    """What the leave-one-out score loses when a feature is dealt anew.
+    """How much the leave-one-out score drops when a feature is shuffled.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ def permutation_importance(machine: Any, n_repeats: Any = 5, random_state: Any =
         raise ParameterError(f"n_repeats={n_repeats!r} is not accepted; give a positive integer")
     repeats = int(n_repeats)
     if not has_features(machine.kernel_, machine.X_fit_):
-        raise ParameterError(f"importance is of features, and {machine.kernel_.name!r} sees samples without any")
+        raise ParameterError(f"importance is about features, and {machine.kernel_.name!r} sees samples without any")
     if machine._targets.pairwise:
         raise ParameterError("multi_class='one-vs-one' is not accepted here; use 'one-vs-rest'")
     models, rng = LeftOutModels(machine), generator(random_state)

@@ -38,7 +38,7 @@ def explain(
     train = np.ascontiguousarray(machine.X_fit_, dtype=np.float64)
     if machine._targets.pairwise:
         raise ParameterError(
-            "multi_class='one-vs-one' decides by votes, which are no sums over samples; explain takes 'one-vs-rest'"
+            "multi_class='one-vs-one' decides by votes, which are not sums over samples; explain takes 'one-vs-rest'"
         )
     views: Views = {}
     bases: Views = {}
@@ -140,8 +140,8 @@ def _merged(machine: Any, views: Views, bases: Views, view: str | None) -> tuple
     expected = origin + probes @ weights
     if not np.allclose(merge(probes), expected, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(expected).max())):
         raise ParameterError(
-            f"the ensembler {machine.ensembler_!r} is no weighted sum of the views, and has no exact Shapley values; "
-            "explain one of them: view='source' or view='target'"
+            f"the ensembler {machine.ensembler_!r} is not a weighted sum of the views, and has no exact Shapley "
+            "values; explain one of them: view='source' or view='target'"
         )
     return values @ weights, base @ weights + origin[0]
 

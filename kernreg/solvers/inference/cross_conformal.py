@@ -85,7 +85,7 @@ def _fitted(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None, r
 
 
 class CrossConformalRegressor(RegressorMixin, _CrossConformal):
-    """Prediction intervals for any regression by CV+: folds in place of exact leave-one-out.
+    """Prediction intervals for any regressor by CV+, which uses folds instead of exact leave-one-out.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class CrossConformalRegressor(RegressorMixin, _CrossConformal):
 
 
 class CrossConformalClassifier(ClassifierMixin, _CrossConformal):
-    """Prediction sets for any classifier by CV+: folds in place of exact leave-one-out.
+    """Prediction sets for any classifier by CV+, which uses folds instead of exact leave-one-out.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ _ROWS = 2048
 
 
 class GaussianProcess:
-    """The Gaussian process that a fitted `LSSVR` is the mean of.
+    """The Gaussian process whose mean is a fitted `LSSVR`.
 
     Parameters
     ----------

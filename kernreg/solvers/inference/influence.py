@@ -27,7 +27,7 @@ from kernreg.solvers.samples import check_fitted
 
 @dataclass(frozen=True)
 class Influence(Display):
-    """What each training sample does to a machine.
+    """How much each training sample influences a machine.
 
     Attributes
     ----------

@@ -119,12 +119,12 @@ def require_left_out(machine: Any) -> None:
     if strategy != "exact":
         raise ParameterError(
             f"models without one sample need the kernel matrix, and strategy={strategy!r} does without it; put "
-            f"{_wrapper(machine)} around the machine and fit that, which takes folds instead; or use strategy='exact'"
+            f"{_wrapper(machine)} around the machine and fit that, which uses folds instead; or use strategy='exact'"
         )
     if machine.solver_report_.damped:
         raise ParameterError(
             f"gamma={machine.gamma_:g} is at a pole and the solution is damped, which has no models without one sample "
-            f"here; take another gamma, or put {_wrapper(machine)} around the machine, which takes folds instead"
+            f"here; take another gamma, or put {_wrapper(machine)} around the machine, which uses folds instead"
         )
     if len(machine._y) < 2:
         raise DataError(f"leave-one-out needs at least 2 samples, and this model was fitted to {len(machine._y)}")

@@ -83,7 +83,7 @@ class GraphReport(Display):
 
 
 class SCGOSK(KernelLearner):
-    """Learn a kernel of a neighbourhood graph from labels or pairs.
+    """Learn a kernel on a neighbourhood graph from labels or pairs.
 
     Parameters
     ----------

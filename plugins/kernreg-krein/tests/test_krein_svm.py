@@ -143,7 +143,7 @@ def test_few_landmarks_are_near():
 
 def test_low_rank_is_taken_and_told_where_memory_is_short():
     X, y = make_moons(2000, noise=0.2, random_state=0)
-    with config_context(memory="64MB"), pytest.warns(ApproximationWarning, match="landmarks stand for them"):
+    with config_context(memory="64MB"), pytest.warns(ApproximationWarning, match="landmarks are used instead"):
         model = KreinSVC("rbf(sigma=1.0)").fit(X, y)
     assert model.solver_report_.strategy == "lowrank"
     assert model.score(X, y) > 0.9

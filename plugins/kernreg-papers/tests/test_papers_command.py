@@ -49,7 +49,7 @@ def test_run_and_report(call, tmp_path):
 def test_nothing_but_missing_data_is_an_error(call):
     result = call("run", "ask-table3", "--row", "cora")
     assert result.exit_code != 0
-    assert "no row has data; name their folder by --data or KERNREG_DATA" in result.stderr
+    assert "no row has data; name their folder with --data or KERNREG_DATA" in result.stderr
 
 
 def test_of_several_tables_those_are_run_that_have_the_row(call):

@@ -30,4 +30,4 @@ def test_every_table_and_figure_is_listed():
 def test_the_command_is_shown_by_kernreg():
     from kernreg.cli.app import application
 
-    assert re.search(r"papers  Run the tables and figures", CliRunner().invoke(application, ["--help"]).stdout)
+    assert re.search(r"papers  Reproduce the tables and figures", CliRunner().invoke(application, ["--help"]).stdout)

@@ -34,7 +34,7 @@ def test_without_problems_the_exit_code_is_0(run, monkeypatch):
         "threading",
     ]:
         assert piece in result.stdout
-    assert result.stdout.endswith("no plugin has a problem\n")
+    assert result.stdout.endswith("no problems with plugins\n")
 
 
 ENGINE = """

@@ -231,7 +231,7 @@ def test_run_fits_the_chain_in_a_file(run, iris, tmp_path):
     ("arguments", "message"),
     [
         (["fit", "{path}", "-t", "nothing", "-o", "m.kern"], "nothing"),
-        (["fit", "{path}", "-t", "species", "-s", "kpca", "-o", "m.kern"], "predicts nothing"),
+        (["fit", "{path}", "-t", "species", "-s", "kpca", "-o", "m.kern"], "makes no predictions"),
         (["fit", "{path}", "-t", "species", "-s", "ls-svm(kernel='rbf')", "-o", "m.kern"], ""),
         (["fit", "missing.csv", "-t", "species", "-o", "m.kern"], "missing.csv"),
         (["predict", "{path}", "{path}"], "iris.csv"),

@@ -64,7 +64,7 @@ def test_columns_are_chosen_by_name(run, table, tmp_path):
         assert len(succeed(run("predict", str(tmp_path / "m.kern"), str(table))).splitlines()) == 8001
         refused = run("fit", str(table), "-t", "who", "--impute", "mean", "-o", str(tmp_path / "n.kern"))
     assert refused.exit_code == 2
-    assert "takes all numbers at once" in refused.stderr
+    assert "needs all numbers at once" in refused.stderr
 
 
 @pytest.mark.parametrize("name", ["K.npy", "K.zarr", "K"])
@@ -94,11 +94,11 @@ def test_gram_goes_on_after_an_interrupt(run, tmp_path, monkeypatch, name):
         monkeypatch.setattr(Kernel, "blocks", interrupted)
         stopped = run(*arguments)
         assert stopped.exit_code != 0
-        assert "stopped after 360 of 900 rows; --resume goes on" in stopped.stderr
+        assert "stopped after 360 of 900 rows; continue with --resume" in stopped.stderr
         monkeypatch.setattr(Kernel, "blocks", original)
         again = run(*arguments)
         assert again.exit_code == 2
-        assert "go on with resume=True (--resume)" in again.stderr.replace("\n", " ")
+        assert "continue with resume=True (--resume)" in again.stderr.replace("\n", " ")
         assert "900 × 900 float64 written" in succeed(run(*arguments, "--resume"))
     K = kr.make_kernel("rbf(sigma=2)")(X[:900])
     if name == "K.npy":

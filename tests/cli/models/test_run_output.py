@@ -46,7 +46,7 @@ def test_nowhere_else(folder, tmp_path):
     for place in (str(tmp_path / "out.kern"), "../out.kern", "below/out.kern", "link.kern", "below/../../out.kern"):
         done = run(folder, f'output = "{place}"', "--force")
         assert done.exit_code == 2
-        assert "not beside the chain file" in " ".join(done.output.split())
+        assert "not next to the chain file" in " ".join(done.output.split())
     assert not list(tmp_path.glob("*.kern"))
     assert run(folder, 'output = "../out.kern"', "--output", str(tmp_path / "mine.kern")).exit_code == 2
     assert run(folder, "", "--output", str(tmp_path / "mine.kern")).exit_code == 0

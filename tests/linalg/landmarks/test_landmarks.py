@@ -141,7 +141,7 @@ def test_wrong_indices_are_refused(samples, wrong):
         ({"n_landmarks": 100_000}, "from 1 to"),
         ({}, "from 1 to"),
         ({"n_landmarks": 3, "method": "best"}, "'entropy'"),
-        ({"n_landmarks": 3, "method": [1, 2]}, "leave one out"),
+        ({"n_landmarks": 3, "method": [1, 2]}, "give only one of the two"),
         ({"n_landmarks": 3, "random_state": "seed"}, "random_state"),
     ],
 )

@@ -225,7 +225,7 @@ def test_what_is_not_accepted_is_said():
     with pytest.raises(ParameterError, match="view"):
         AsKLSClassifier(kernel="rbf(sigma=2.0)").fit(X, y > 0).explain(X, view="left")
     merged = AsKLSClassifier(kernel="rbf(sigma=2.0)", ensembler=Larger()).fit(X, y > 0)
-    with pytest.raises(ParameterError, match="no weighted sum"):
+    with pytest.raises(ParameterError, match="not a weighted sum"):
         merged.explain(X)
     with pytest.raises(DataError, match="sparse"):
         LSSVR(kernel="rbf(sigma=2.0)").fit(sp.csr_matrix(X), y).explain(X)

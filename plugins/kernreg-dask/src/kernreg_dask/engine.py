@@ -217,7 +217,7 @@ class DaskEngine(Engine):
 
     def _hopeless(self) -> EngineError:
         return EngineError(
-            f"workers of the cluster at {address_of(self.client)} go again and again: {_ATTEMPTS} attempts failed. "
+            f"workers of the cluster at {address_of(self.client)} keep dying: {_ATTEMPTS} attempts failed. "
             "Look at their logs; most often they need more memory"
         )
 

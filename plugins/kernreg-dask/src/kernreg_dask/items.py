@@ -57,7 +57,7 @@ def each_item(
         finally:
             if futures:
                 client.cancel(list(futures), force=True)
-    raise EngineError(f"workers go again and again: {_ATTEMPTS} attempts failed, and {len(waiting)} items are left")
+    raise EngineError(f"workers keep dying: {_ATTEMPTS} attempts failed, and {len(waiting)} items are left")
 
 
 def _run_item(key: str, parcel: Parcel, item: Parcel) -> Any:

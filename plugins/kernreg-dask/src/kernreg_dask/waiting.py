@@ -110,7 +110,7 @@ def _check(client: Client, future: Future) -> None:
         error = future.exception()
     if isinstance(error, KilledWorker):
         raise EngineError(
-            "a part of the work has ended several workers one after the other, most likely for want of memory: give "
+            "a part of the work has ended several workers one after the other, most likely for lack of memory: give "
             f"workers more of it, or smaller chunks. Dask says: {error}"
         ) from error
     raise error.with_traceback(None)
@@ -126,7 +126,7 @@ def _has_workers(client: Client) -> bool:
 
 
 def _no_scheduler(client: Client) -> EngineError:
-    return EngineError(f"the Dask scheduler at {address_of(client)} does not answer any more")
+    return EngineError(f"the Dask scheduler at {address_of(client)} no longer answers")
 
 
 def address_of(client: Client) -> str:

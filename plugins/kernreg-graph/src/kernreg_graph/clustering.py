@@ -45,7 +45,7 @@ _DENSE = 600  # nodes up to which all singular triplets are computed at once
 
 
 class KSVDCluster(ClusterMixin, KernelParameters):
-    """Clusters of samples or nodes by an asymmetric similarity, by k-means on both sides of weighted kernel SVD.
+    """Cluster samples or nodes by an asymmetric similarity, with k-means on both sides of weighted kernel SVD.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class _Setting:
 
 
 class IndefiniteDCSVC(KreinClassifier):
-    """Support vector classifier of an indefinite kernel by difference-of-convex programming: IKSVM-DC.
+    """Support vector classifier for an indefinite kernel by difference-of-convex programming: IKSVM-DC.
 
     The primal problem with the squared hinge loss and f = K β + b on the samples, sample weights v_i::
 
@@ -71,7 +71,7 @@ class IndefiniteDCSVC(KreinClassifier):
         A symmetric kernel, definite or not, for example ``"tl1(rho=4.0)"``; an asymmetric one is refused.
         By default that of the chain around it, else ``rbf``.
     C : float
-        The price of squared slack; larger fits the data closer.
+        The price of squared slack; a larger value fits the data more closely.
     rho : float or "norm"
         ρ, at least -λ_min. The smaller it is the longer the steps; ``"norm"`` is ‖K‖. For a kernel matrix without
         negative eigenvalues ``"norm"`` is 0: the problem is convex, and solved in one step.

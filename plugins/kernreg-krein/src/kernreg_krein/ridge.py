@@ -21,7 +21,7 @@ _PARAMETERS = """\
         A symmetric kernel, definite or not, for example ``"tl1(rho=4.0)"``; an asymmetric one is refused.
         By default that of the chain around it, else ``rbf``.
     gamma : float, "scale", "auto" or sequence of numbers
-        γ₊ = 1/κ₊; larger fits the data closer. ``"scale"`` and its multiples are 1 divided by the size of kernel
+        γ₊ = 1/κ₊; larger fits the data more closely. ``"scale"`` and its multiples are 1 divided by the size of kernel
         values, as of ``ls-svm``. Of a sequence, or of a grid fitted to the spectrum (``"auto"``), the value with the
         least squared error of samples left out is taken.
     gamma_negative : float, "scale", "auto" or sequence of numbers, optional
@@ -90,7 +90,7 @@ def _documented(machine: Any) -> Any:
 
 @_documented
 class KreinRidgeClassifier(KreinClassifier, KreinRidge):
-    """Ridge classifier of an indefinite kernel: least squares regularised in the associated Hilbert space.
+    """Ridge classifier for an indefinite kernel: least squares regularised in the associated Hilbert space.
 
     Least squares machines of an indefinite kernel have poles: (K̃ + I/γ) is singular where -1/γ is an eigenvalue. Here
     the penalty is the norm of the associated Hilbert space, K̃ = U Λ Uᵀ being the centred training matrix::
@@ -189,7 +189,7 @@ class KreinRidgeClassifier(KreinClassifier, KreinRidge):
 
 @_documented
 class KreinRidgeRegressor(RegressorMixin, KreinRidge):
-    """Ridge regression of an indefinite kernel in the associated Hilbert space, for one or several outputs.
+    """Ridge regression for an indefinite kernel in the associated Hilbert space, with one or several outputs.
 
     See `KreinRidgeClassifier` for the problem. For a positive semi-definite kernel it is ``ls-svr`` with the same γ.
 

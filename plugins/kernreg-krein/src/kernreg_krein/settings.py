@@ -45,9 +45,9 @@ def pick_landmarks(machine: Any, data: TrainingSet) -> np.ndarray:
     chosen = choose_landmarks(data.kernel, data.X, count, given, random_state=machine.random_state)
     if machine.strategy == "auto":
         warnings.warn(
-            f"{m} samples do not fit the memory budget exactly: {len(chosen)} landmarks stand for them, an "
+            f"{m} samples do not fit the memory budget exactly: {len(chosen)} landmarks are used instead, an "
             "approximation. More landmarks (n_landmarks) or more memory (kernreg.set_config) are more accurate; "
-            "strategy='lowrank' says that this is meant",
+            "strategy='lowrank' asks for this explicitly",
             ApproximationWarning,
             stacklevel=4,
         )

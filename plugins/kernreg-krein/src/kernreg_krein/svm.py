@@ -23,7 +23,7 @@ _ITERATIONS = 200  # of the interior-point method, which takes a few dozen
 
 
 class KreinSVC(KreinClassifier):
-    """C-support vector classifier of an indefinite kernel: KSVM.
+    """C-support vector classifier for an indefinite kernel: KSVM.
 
     In a Kreĭn space the norm ‖f‖² = ⟨f₊, f₊⟩ - ⟨f₋, f₋⟩ has no sign, and the minimum of an SVM becomes a stationary
     point. With K = U Λ Uᵀ it is found in the associated Hilbert space, whose kernel matrix is |K| = U |Λ| Uᵀ::
@@ -40,7 +40,7 @@ class KreinSVC(KreinClassifier):
         A symmetric kernel, definite or not, for example ``"tl1(rho=4.0)"``; an asymmetric one is refused.
         By default that of the chain around it, else ``rbf``.
     C : float
-        The price of slack; larger fits the data closer.
+        The price of slack; a larger value fits the data more closely.
     multi_class : {"one-vs-rest", "one-vs-one"}
         How more than two classes become problems of two. The metric |K| is that of all samples in either case.
     class_weight : dict or "balanced", optional

@@ -19,7 +19,7 @@ _FAINT = 0.01
 
 
 class FisherScore(FromKernel):
-    """A data-dependent kernel k(x, z) = q(x) q(z) k_0(x, z) with the best Fisher score of the classes.
+    """A data-dependent kernel k(x, z) = q(x) q(z) k_0(x, z) with the best Fisher score for the classes.
 
     q(x) = α_0 + Σ_i α_i k_1(x, a_i), with some of the labelled samples as cores a_i. The score is the ratio of the
     between-class to the within-class scatter in feature space, a quotient of quadratic forms in α::

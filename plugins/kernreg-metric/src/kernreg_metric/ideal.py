@@ -68,7 +68,7 @@ def ideal_kernel(y: Any, ideal: str = "simplex", *, unlabelled: Any = -1) -> np.
 
 
 class IdealRegularized(FromKernel):
-    """A kernel drawn towards the ideal one of the labels, in closed form: IR-Gaussian, with a Gaussian to start from.
+    """A kernel pulled towards the ideal one of the labels, in closed form: IR-Gaussian, if it starts from a Gaussian.
 
     With the ideal kernel T of the labelled samples and features Φ of the kernel k_0, K_0 = ΦᵀΦ, the kernel is
     K = ΦᵀWΦ, its metric W near the identity and K aligned with T::

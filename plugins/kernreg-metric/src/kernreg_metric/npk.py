@@ -23,7 +23,7 @@ _DENSE = 1500  # below this LAPACK finds all eigenvectors quicker than ARPACK a 
 
 
 class SimpleNPK(FromGraph):
-    """Simple non-parametric kernel learning: smooth over the neighbourhood graph, in agreement with what is known.
+    """Simple non-parametric kernel learning: smooth over the neighbourhood graph, and in line with the known pairs.
 
     L is the normalised Laplacian of a graph that joins every sample with its nearest neighbours, T_ij is 1 for similar,
     -1 for dissimilar pairs and 0 elsewhere (the diagonal included), and m is the number of samples in some pair::

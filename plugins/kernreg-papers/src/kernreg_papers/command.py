@@ -28,7 +28,7 @@ quick_option = click.option("--quick", is_flag=True, help="Few trials on small s
 
 @click.group("papers")
 def command() -> None:
-    """Run the tables and figures of the papers again."""
+    """Reproduce the tables and figures of the papers."""
 
 
 @command.command("list")
@@ -91,14 +91,14 @@ def run_tables(
     methods: tuple[str, ...],
     download: bool,
 ) -> None:
-    """Run tables and figures ("all" for every one); what is in the folder of results already is not run again."""
+    """Run tables and figures ("all" for every one); results that exist already are kept."""
     from kernreg_papers import Selection, find, names, run
 
     tables = [find(name) for name in (names() if chosen == ("all",) else chosen)]
     only = Selection(rows, methods, trials)
     selected = [(table, only) for table in tables] if len(tables) == 1 else _having(tables, only)
     if not selected:
-        raise KernregError("none of these tables has the rows and methods that are asked for")
+        raise KernregError("none of these tables has the rows and methods that were asked for")
     reports = []
     for table, part in selected:
         click.echo(f"{table.name}: {table.title}")
@@ -116,7 +116,7 @@ def run_tables(
         reports.append(done)
     if not any(done.made + done.kept + done.failed for done in reports):
         lacking = any(done.missing for done in reports)
-        why = "no row has data; name their folder by --data or KERNREG_DATA" if lacking else "see the lines above"
+        why = "no row has data; name their folder with --data or KERNREG_DATA" if lacking else "see the lines above"
         raise KernregError(f"nothing was run: {why}")
     if any(done.failed for done in reports):
         raise SystemExit(1)
@@ -152,7 +152,7 @@ def _having(tables: list[Table | Figure], only: Selection) -> list[tuple[Table |
 @out_option
 @quick_option
 def report_tables(chosen: tuple[str, ...], data: Path | None, out: Path, quick: bool) -> None:
-    """Write report.md and report.html: ours beside the papers'."""
+    """Write report.md and report.html, with our numbers next to the papers'."""
     from kernreg_papers import find, names, write_report
 
     if not out.is_dir():

@@ -152,7 +152,7 @@ class _LABRBF(AtomicFit, BaseEstimator):
 
 
 class LABRBFRegressor(RegressorMixin, _LABRBF):
-    """Regression by few Gaussians, each with a bandwidth of its own for every feature.
+    """Regression with a few Gaussians, each with its own bandwidth for every feature.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ class LABRBFRegressor(RegressorMixin, _LABRBF):
 
 
 class LABRBFClassifier(ClassifierMixin, _LABRBF):
-    """Classification by few Gaussians with bandwidths of their own: least squares on ±1 targets, one-vs-rest.
+    """Classification with a few Gaussians that have their own bandwidths: least squares on ±1 targets, one-vs-rest.
 
     All classes share centres and bandwidths. Parameters and attributes are those of `LABRBFRegressor`, and
     ``classes_``.

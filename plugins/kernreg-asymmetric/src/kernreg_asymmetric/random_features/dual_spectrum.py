@@ -120,7 +120,7 @@ class DualSpectrum:
         if self.is_pole(gamma):
             raise ParameterError(
                 f"gamma={gamma:g} is at a pole: 1/gamma = {1 / gamma:g} is a singular value of the centred kernel "
-                "matrix, and AsK-LS has no unique solution there. Change gamma by some percent, or take gamma='loo'"
+                "matrix, and AsK-LS has no unique solution there. Change gamma by a few percent, or take gamma='loo'"
             )
         a, c = self._coefficients(gamma)
         features, sums = self._features, self._sums

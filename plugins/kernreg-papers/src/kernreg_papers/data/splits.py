@@ -59,7 +59,7 @@ def seed_of(table: str, row: str, trial: int) -> int:
 def load_row(row: Row, folder: str | os.PathLike[str] | None, download: bool) -> Any:
     """Return the data set of a row, or raise MissingDataset."""
     if not row.data:
-        raise MissingDataset(f"the data of {row.name} are nowhere to be had. {row.note}".strip())
+        raise MissingDataset(f"the data of {row.name} were not found anywhere. {row.note}".strip())
     if row.data.startswith("openml:") and not download:
         raise MissingDataset(f"{row.data} would have to be fetched from OpenML; allow it with --download")
     if row.data.startswith("generated:"):

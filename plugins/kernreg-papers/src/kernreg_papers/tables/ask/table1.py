@@ -11,7 +11,7 @@ _A = [1e-4, 1e-3, 1e-2, 1e-1, 1.0]
 _GAMMA = [0.5, 1.0, 5.0, 10.0, 20.0, 100.0, 1000.0, 10000.0]
 _COMMON: dict[str, Any] = {"a": _A, "folds": 10, "draws": 100}
 _QUICK: dict[str, Any] = {"a": [1e-2, 1e-1], "folds": 5, "draws": 30}
-_NOT_HERE = "the images are not at hand."
+_NOT_HERE = "the images are not available."
 
 
 def _ask(name: str, label: str, ensembler: str, **more: Any) -> Method:
