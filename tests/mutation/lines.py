@@ -26,6 +26,7 @@ class Recorder:
         self._root = str(root) + "/"
         self._lines: set[tuple[str, int]] = set()
         self._shared: dict[Any, set[tuple[str, int]]] = defaultdict(set)
+        self._useless: set[str] = set()
         self.tests: dict[str, dict[str, Any]] = {}
 
     def _trace(self, frame: Any, event: str, argument: Any) -> Any:
@@ -75,10 +76,19 @@ class Recorder:
             self.tests[item.nodeid] = {"seconds": time.process_time() - start, "lines": found}
 
 
-def record(root: Path, folders: list[str], tests: list[str], target: Path) -> int:
-    """Run the tests, and write which lines each runs."""
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """A test that does not pass unchanged says nothing of a change."""
+        if report.failed or report.skipped:
+            self._useless.add(report.nodeid)
+
+    def useful(self) -> dict[str, dict[str, Any]]:
+        """Return the tests that passed."""
+        return {name: test for name, test in self.tests.items() if name not in self._useless}
+
+
+def record(root: Path, folders: list[str], tests: str, target: Path) -> None:
+    """Run the tests of a file or folder, and write which lines each runs."""
     recorder = Recorder(root, folders)
-    arguments = ["-q", "-m", "not slow", "-p", "no:xdist", "-p", "no:cacheprovider", "--no-header", *tests]
-    code = pytest.main(arguments, plugins=[recorder])
-    target.write_text(json.dumps(recorder.tests))
-    return int(code)
+    options = ["-q", "-m", "not slow", "-p", "no:xdist", "-p", "no:cacheprovider", "--no-header", "--tb=short"]
+    pytest.main([*options, tests], plugins=[recorder])
+    target.write_text(json.dumps(recorder.useful()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import os
 import string
 import sys
 import tempfile
@@ -196,7 +196,7 @@ def ready() -> None:
         all_estimators()
     for chain in CHAINS:
         Chain.from_spec(chain)
-    run_specs({"texts": []}) if False else watch()
+    watch()
 
 
 # Chains --------------------------------------------------------------------------------------------------------
@@ -300,43 +300,42 @@ def run_chains(case: Case) -> Outcome:
 
 
 def setting_cases(rng: Random) -> Iterator[Case]:
-    kinds = ("memory", "threads", "engine", "plugins")
+    kinds = ("memory", "threads", "engine", "cache_dir", "plugins")
+    words = ["1GB", "50%", "0", "-1", "1e400", "nan", "local", "kernreg-dask", "none", "all", "", " ", "2", "½", "١", "²"]
     while True:
-        words = ["1GB", "50%", "0", "-1", "1e400", "nan", "local", "kernreg-dask", "none", "all", "", " ", "2", "½", "١"]
         texts = [rng.choice((rng.choice(words), mutated(rng, rng.choice(words)))) for _ in range(200)]
-        yield {"settings": [[rng.choice(kinds), text.replace("\0", "")] for text in texts]}
+        texts = [text.encode(errors="ignore").decode().replace("\0", "") for text in texts]  # what a variable can hold
+        yield {"settings": [[rng.choice(kinds), text] for text in texts]}
 
 
 def run_settings_attack(case: Case) -> Outcome:
-    import os
-
     from kernreg import config
-    from kernreg.registry.policy import Policy  # noqa: F401  imported before code is watched
+    from kernreg.registry.policy import current_policy
 
     for kind, text in case["settings"]:
         name = f"KERNREG_{kind.upper()}"
-        before = os.environ.get(name)
+        before = dict(os.environ)
 
-        def read(name: str = name, text: str = text) -> None:
+        def read(name: str = name, kind: str = kind, text: str = text) -> None:
             os.environ[name] = text
-            config._process_config()
+            config._process = None
+            current_policy()
+            config.get_config().memory_budget()
+            config.get_config().cache_directory()
+            if kind != "plugins":
+                with config.config_context(**{kind: text}):  # type: ignore[arg-type]  # that is the attack
+                    pass
 
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            continue
         try:
             wrong = judged(read, f"{name}={text!r}"[:300], quiet=False)
         finally:
-            os.environ.pop(name, None)
-            if before is not None:
-                os.environ[name] = before
+            os.environ.clear()
+            os.environ.update(before)
+            config._process = None
         if wrong:
             return wrong
     return len(case["settings"])
 
-
-assert math.isinf(float("inf"))
 
 ATTACKS = [
     Attack(
@@ -361,5 +360,14 @@ ATTACKS = [
         minutes=2,
         seconds=300,
         cpu=120,
+    ),
+    Attack(
+        "specs-settings",
+        "random values of the environment variables KERNREG_* and of settings: accepted or a clear error",
+        setting_cases,
+        run_settings_attack,
+        full=25,
+        ci=2,
+        minutes=0.3,
     ),
 ]
