@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import math
 import os
 import zipfile
+import zlib
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -19,6 +21,8 @@ from kernreg.errors import DataError, MissingExtra
 Read = tuple[Any, np.ndarray | None, list[str] | None]
 
 _TARGETS = ("y", "labels", "target")
+#: What reading a zip file raises that is damaged, encrypted or oddly compressed.
+DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, KeyError, RuntimeError, ValueError)
 _SPARSE = {"indptr", "indices", "data", "shape"}
 
 
@@ -38,8 +42,10 @@ def read_npz(path: Path, target: str | None, columns: list[str] | None) -> Read:
             found = {}
             for each in [*wanted, *([name] if name is not None else [])]:
                 with file.open(sizes[each]) as member:
-                    found[each] = _read_array(member, sizes[each].file_size, f"{path}, array {each!r}")
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:  # damaged, encrypted, oddly compressed
+                    found[each] = read_array(member, sizes[each].file_size, f"{path}, array {each!r}")
+    except DataError:
+        raise
+    except DAMAGE as error:
         raise DataError(f"{path} is not an NPZ file of plain arrays: {error}") from error
     X = found["X"] if dense else _sparse(path, found)
     return checked(path, X, None if name is None else found[name])
@@ -51,22 +57,29 @@ def read_npy(path: Path, target: str | None, columns: list[str] | None) -> Read:
         raise DataError(f"{path} is one array without names, so it has no column {target!r}; use NPZ with 'X' and 'y'")
     refuse_columns(path, columns)
     with open(path, "rb") as file:
-        X = _read_array(file, os.fstat(file.fileno()).st_size, str(path))
+        X = read_array(file, os.fstat(file.fileno()).st_size, str(path))
     return checked(path, X, None)
 
 
-def _read_array(file: IO[bytes], size: int, what: str) -> np.ndarray:
-    """Return a plain array; one that is longer than its file says so before memory is taken for it."""
+def read_header(file: IO[bytes], what: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Return shape, order (whether Fortran's) and type of an NPY file of numbers or text."""
     try:
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, fortran, dtype = read(file)
     except Exception as error:  # whatever the parser of the header makes of it
-        raise DataError(f"{what} is not an NPY file of a plain array: {error}") from error
+        reason = " ".join(str(error).split())
+        raise DataError(f"{what} is not an NPY file of a plain array: {reason}") from error
     if dtype.hasobject:
         raise DataError(f"{what} is not an NPY file of a plain array: it holds Python objects, which only a pickle has")
     if any(length < 0 for length in shape):
         raise DataError(f"{what} is not an NPY file of a plain array: its shape is {shape}")
+    return shape, fortran, dtype
+
+
+def read_array(file: IO[bytes], size: int, what: str) -> np.ndarray:
+    """Return a plain array; one that is longer than its file says so before memory is taken for it."""
+    shape, fortran, dtype = read_header(file, what)
     needed = math.prod(shape) * dtype.itemsize
     if needed > size:
         raise DataError(f"{what} is cut short: an array of shape {shape} and type {dtype} has {needed} bytes")

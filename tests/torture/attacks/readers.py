@@ -406,7 +406,7 @@ ATTACKS = [
         full=4000,
         ci=280,
         minutes=4,
-        seconds=60,
+        seconds=600,
         cpu=20,
         memory=1 << 30,
     )
