@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg.common.bounded import require_room
+from kernreg.common.display import listed
 from kernreg.engine.arrays import as_samples, is_sparse
 from kernreg.errors import DataError, MissingExtra
 
@@ -34,10 +35,10 @@ def read_npz(path: Path, target: str | None, columns: list[str] | None) -> Read:
             sizes = {info.filename.removesuffix(".npy"): info for info in file.infolist()}
             name = target or next((known for known in _TARGETS if known in sizes), None)
             if name is not None and name not in sizes:
-                raise DataError(f"{path} has no array {name!r}; its arrays are {', '.join(sizes)}")
+                raise DataError(f"{path} has no array {name!r}; its arrays are {listed(sizes)}")
             dense = "X" in sizes
             if not dense and not set(sizes) >= _SPARSE:
-                raise DataError(f"{path} has no array 'X' and is no sparse matrix; its arrays are {', '.join(sizes)}")
+                raise DataError(f"{path} has no array 'X' and is no sparse matrix; its arrays are {listed(sizes)}")
             wanted = {"X"} if dense else _SPARSE | ({"format"} & set(sizes))
             found = {}
             for each in [*wanted, *([name] if name is not None else [])]:
@@ -126,12 +127,12 @@ def read_parquet(path: Path, target: str | None, columns: list[str] | None) -> R
     except (ValueError, OSError) as error:  # pyarrow's errors are one or the other
         if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
             raise
-        raise DataError(f"{path} is not a Parquet file: {error}") from error
+        raise DataError(f"{path} is not a Parquet file: {' '.join(str(error).split())}") from error
     names = [str(name) for name in frame.columns]
     frame.columns = names
     for name in [*(columns or []), *([target] if target else [])]:
         if name not in names:
-            raise DataError(f"{path} has no column {name!r}; its columns are {', '.join(names)}")
+            raise DataError(f"{path} has no column {name!r}; its columns are {listed(names)}")
     chosen = columns or [name for name in names if name != target]
     if not chosen:
         raise DataError(f"{path} has no column but the target {target!r}")

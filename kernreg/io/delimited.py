@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.common.bounded import BoundedLines, open_bounded, require_room
+from kernreg.common.display import listed
 from kernreg.errors import DataError
 
 _DELIMITERS = ",;\t|"
@@ -59,6 +60,8 @@ def open_table(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, list
         first = file.readline()
         if not first.strip():
             raise DataError(f"{path} is empty, or begins with an empty line; its first line names the columns")
+        if "\0" in first:
+            raise DataError(f"{path} is not text: its first line has a null character")
         delimiter = max(_DELIMITERS, key=_QUOTED.sub("", first).count)
         header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter))]
         _check_header(path, header)
@@ -131,6 +134,8 @@ def _mixed(
             if text != "auto"
             else not all(value.casefold() in MISSING or _is_number(value) for value in column)
         ):
+            if text == "auto":
+                _refuse_decimal_commas(path, name, lines, column)
             found.append(np.array(column, dtype=object))
         else:
             places = zip(lines, column, strict=True)
@@ -139,6 +144,14 @@ def _mixed(
     if any(column.dtype == object for column in found):
         return np.column_stack([column.astype(object) for column in found])
     return np.column_stack(found) if found else np.empty((0, len(names)))
+
+
+def _refuse_decimal_commas(path: Path, name: str, lines: list[int], column: Sequence[str]) -> None:
+    """Numbers with commas are no categories."""
+    there = [(line, value) for line, value in zip(lines, column, strict=True) if value.casefold() not in MISSING]
+    if all(_DECIMAL_COMMA.fullmatch(value) or _is_number(value) for _, value in there):
+        line, value = next((line, value) for line, value in there if not _is_number(value))
+        _number(path, line, name, value)
 
 
 def to_number(text: str) -> float:
@@ -203,7 +216,7 @@ def _features(path: Path, header: list[str], target: str | None, columns: list[s
 
 def _position(path: Path, header: list[str], name: str, what: str) -> int:
     if name not in header:
-        raise DataError(f"{path} has no {what} {name!r}; its columns are {', '.join(header)}")
+        raise DataError(f"{path} has no {what} {name!r}; its columns are {listed(header)}")
     return header.index(name)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.common.bounded import require_room
+from kernreg.common.display import listed
 from kernreg.engine.sources.base import RowSource
 from kernreg.engine.sources.units import ChunkedRows
 from kernreg.errors import DataError, MissingExtra
@@ -36,10 +37,10 @@ def open_zarr(path: Path, target: str | None) -> RowSource:
     table, y = found, None
     if not hasattr(found, "shape"):
         if "X" not in names:
-            raise DataError(f"{path} is a zarr group without an array 'X'; its arrays are {', '.join(names) or 'none'}")
+            raise DataError(f"{path} is a zarr group without an array 'X'; its arrays are {listed(names) or 'none'}")
         table, chosen = found["X"], target or next((name for name in _TARGETS if name in names), None)
         if chosen is not None and chosen not in names:
-            raise DataError(f"{path} has no array {chosen!r}; its arrays are {', '.join(names)}")
+            raise DataError(f"{path} has no array {chosen!r}; its arrays are {listed(names)}")
         y = None if chosen is None else _targets(found[chosen], f"{path}, array {chosen!r}")
     elif target is not None:
         raise DataError(f"{path} is one array without names, so it has no {target!r}; use a group with 'X' and 'y'")

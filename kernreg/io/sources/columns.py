@@ -106,7 +106,7 @@ class ColumnRows(UnitRows):
             try:
                 piece = self._left.pop() if self._left else next(self._pieces, None)
             except (ValueError, OSError) as error:  # pyarrow's errors are one or the other
-                raise DataError(f"{self.label} cannot be read: {error}") from error
+                raise DataError(f"{self.label} cannot be read: {' '.join(str(error).split())}") from error
             if piece is None:
                 raise DataError(f"{self.label} has become shorter while it was read")
             if piece.num_rows > count:
@@ -185,7 +185,7 @@ def _opened(pyarrow: Any, path: Path) -> Any:
     except (pyarrow.ArrowInvalid, OSError) as error:
         if isinstance(error, FileNotFoundError | PermissionError):
             raise
-        raise DataError(f"{path} is not a Parquet or Arrow file: {error}") from error
+        raise DataError(f"{path} is not a Parquet or Arrow file: {' '.join(str(error).split())}") from error
 
 
 def _target(label: str, name: str, files: list[Any]) -> np.ndarray:

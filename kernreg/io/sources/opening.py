@@ -73,7 +73,7 @@ def open_samples(path: Any, target: str | None = None, columns: Sequence[str] | 
     except (OSError, RuntimeError, ValueError) as error:  # the second: a circle of links; the third: pyarrow's
         if isinstance(error, KernregError):
             raise
-        raise DataError(f"{path} cannot be read: {error}") from error
+        raise DataError(f"{path} cannot be read: {' '.join(str(error).split())}") from error
 
 
 def _of_object(table: Any, target: str | None, columns: Sequence[str] | None) -> RowSource:

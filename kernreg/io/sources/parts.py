@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.common.bounded import require_readable
+from kernreg.common.display import listed
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.sources.units import UnitRows
 from kernreg.errors import DataError
@@ -67,7 +68,7 @@ def _shape(path: Path) -> tuple[int, int]:
                 shape, _, _ = read_header(member, f"{path}, array 'X'")
         else:
             raise DataError(
-                f"{path} has no array 'X' and is no sparse matrix; its arrays are {', '.join(sorted(names))}"
+                f"{path} has no array 'X' and is no sparse matrix; its arrays are {listed(sorted(names))}"
             )
     if len(shape) != 2 or not all(isinstance(length, int) and length >= 0 for length in shape):
         raise DataError(f"{path} holds samples of shape {shape!r:.100}; a numeric matrix is expected")
@@ -81,7 +82,7 @@ def _targets(path: Path, target: str | None) -> np.ndarray | None:
         if name is None:
             return None
         if name not in names:
-            raise DataError(f"{path} has no array {name!r}; its arrays are {', '.join(names)}")
+            raise DataError(f"{path} has no array {name!r}; its arrays are {listed(names)}")
         return _array(file, path, name)
 
 

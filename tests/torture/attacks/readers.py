@@ -57,7 +57,7 @@ def originals() -> dict[str, bytes]:
             writer.write_table(table)
 
     sparse = sp.csr_array(X)
-    entries = [f"{i + 1} {j + 1} {X[i, j]!r}" for i in range(ROWS) for j in range(COLUMNS)]
+    entries = [f"{i + 1} {j + 1} {float(X[i, j])!r}" for i in range(ROWS) for j in range(COLUMNS)]
     market = "%%MatrixMarket matrix coordinate real general\n" + f"{ROWS} {COLUMNS} {len(entries)}\n"
     return {
         "a.csv": csv.encode(),
