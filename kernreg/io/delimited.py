@@ -26,6 +26,7 @@ _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 _LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
 #: Words for a number that is missing, where that is accepted.
 MISSING = frozenset(("", "?", "na", "n/a", "nan", "null", "none"))
+_BETWEEN_LOOKS = 10_000  # numbers between two looks at the memory budget, which cost more than reading a line
 _CELL = 32  # bytes of a value that may be text, at least: it stands in a row and in a column
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]+,[0-9]+\s*")
 
@@ -110,11 +111,14 @@ def read_delimited(
 
 
 def _numbers(path: Path, names: list[str], cells: Iterator[tuple[int, list[str]]]) -> np.ndarray:
+    looked_at = 0
     numbers = array("d")  # eight bytes each, where a list of numbers takes thirty
     for line, row in cells:
         for name, value in zip(names, row, strict=True):
             numbers.append(_number(path, line, name, value))
-        require_room(2 * numbers.itemsize * len(numbers), str(path))  # these, and the array made of them
+        if len(numbers) >= looked_at:
+            require_room(2 * numbers.itemsize * len(numbers), str(path))  # these, and the array made of them
+            looked_at = len(numbers) + _BETWEEN_LOOKS
     return np.array(numbers, dtype=np.float64).reshape(-1, len(names))
 
 

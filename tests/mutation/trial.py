@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.abc
 import importlib.util
 import os
@@ -16,8 +17,10 @@ from types import ModuleType
 
 from mutation.mutants import Mutant, mutated
 
+UNCHANGED = -1  # the number of a mutant that is none
 _PASSED = 0
 _FAILED = 1
+_BROKEN = 77
 
 
 class _Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -27,7 +30,9 @@ class _Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self._path = root / mutant.module
         dotted = mutant.module.removesuffix(".py").replace("/", ".")
         self._name = dotted.removesuffix(".__init__")
-        self._code = compile(mutated(self._path.read_text(), mutant.number), str(self._path), "exec")
+        source = self._path.read_text()
+        tree = ast.parse(source) if mutant.number == UNCHANGED else mutated(source, mutant.number)
+        self._code = compile(tree, str(self._path), "exec")
 
     def find_spec(self, fullname: str, path: object, target: ModuleType | None = None) -> ModuleSpec | None:
         """Return the changed module, None for all others."""
@@ -59,6 +64,8 @@ def survives(root: Path, mutant: Mutant, tests: Sequence[str], seconds: float) -
             return False, "no end"
         time.sleep(0.02)
     code = os.waitstatus_to_exitcode(status)
+    if code == _BROKEN:
+        raise RuntimeError(f"pytest did not run {tests}")
     if code == _PASSED:
         return True, "passed"
     return False, {_FAILED: "failed", -signal.SIGXCPU: "too long", -signal.SIGKILL: "too long"}.get(code, f"end {code}")
@@ -81,5 +88,5 @@ def _run(root: Path, mutant: Mutant, tests: Sequence[str], seconds: float) -> in
     try:
         code = int(pytest.main([*options, *tests]))
     except BaseException:
-        return _FAILED
-    return _PASSED if code == 0 else _FAILED
+        return _BROKEN
+    return {0: _PASSED, 4: _BROKEN, 5: _BROKEN}.get(code, _FAILED)  # 4: bad arguments, 5: no tests
