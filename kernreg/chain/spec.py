@@ -70,8 +70,8 @@ def read_chain(spec: Any, composed: Composed) -> dict[str, Any]:
     version = spec[_KEY]
     if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= SCHEMA:
         raise SpecError(
-            f"the spec says {_KEY}={version!r:.100}, and this kernreg reads versions 1 to {SCHEMA}; a later one needs a "
-            "newer kernreg"
+            f"the spec says {_KEY}={version!r:.100}, and this kernreg reads versions 1 to {SCHEMA}; a later one needs "
+            "a newer kernreg"
         )
     _refuse_others(spec, {_KEY, "steps", *_DEFAULTS}, "the chain")
     settings = {name: _decode(spec[name], name, composed) for name in _DEFAULTS if name in spec}
@@ -248,4 +248,6 @@ def _array(items: list[Any], name: Any, where: str) -> np.ndarray:
 def _refuse_others(found: Mapping[str, Any], accepted: set[str], where: str) -> None:
     unknown = [key for key in found if key not in accepted]
     if unknown:
-        raise SpecError(f"{where} has {unknown[0]!r:.100}, which is not known; accepted are {', '.join(sorted(accepted))}")
+        raise SpecError(
+            f"{where} has {unknown[0]!r:.100}, which is not known; accepted are {', '.join(sorted(accepted))}"
+        )

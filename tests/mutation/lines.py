@@ -75,7 +75,6 @@ class Recorder:
                 found[file.removeprefix(self._root)].append(line)
             self.tests[item.nodeid] = {"seconds": time.process_time() - start, "lines": found}
 
-
     def pytest_runtest_logreport(self, report: Any) -> None:
         """A test that does not pass unchanged says nothing of a change."""
         if report.failed or report.skipped:

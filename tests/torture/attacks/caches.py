@@ -138,52 +138,92 @@ def copy(folder: str) -> Path:
 # Damage of files ------------------------------------------------------------------------------------------------
 
 
+def flip(file: Path, rng: Random) -> None:
+    data = bytearray(file.read_bytes())
+    for _ in range(rng.choice((1, 1, 2, 50))):
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    file.write_bytes(data)
+
+
+def flip_behind(file: Path, rng: Random) -> None:
+    """Inside of the machine code."""
+    data = bytearray(file.read_bytes())
+    data[rng.randrange(len(data) // 3, len(data))] ^= 1 << rng.randrange(8)
+    file.write_bytes(data)
+
+
+def cut(file: Path, rng: Random) -> None:
+    data = file.read_bytes()
+    file.write_bytes(data[: rng.randrange(len(data))])
+
+
+def lengthen(file: Path, rng: Random) -> None:
+    file.write_bytes(file.read_bytes() + bytes(rng.randrange(1, 100)))
+
+
+def swap(file: Path, rng: Random) -> None:
+    other = rng.choice(sorted(file.parents[1].rglob("*.code")))
+    file.write_bytes(other.read_bytes())
+
+
+def give_away(file: Path, rng: Random) -> None:
+    os.chown(file, 54321, 54321) if os.geteuid() == 0 else file.chmod(0o666)
+
+
+def open_up(file: Path, rng: Random) -> None:
+    file.chmod(rng.choice((0o666, 0o620, 0o602, 0o000)))
+
+
+def to_folder(file: Path, rng: Random) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+def to_pipe(file: Path, rng: Random) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+def to_link(file: Path, rng: Random) -> None:
+    other = file.with_suffix(".moved")
+    file.rename(other)
+    file.symlink_to(other)
+
+
+def remove(file: Path, rng: Random) -> None:
+    file.unlink()
+
+
+OF_FILES: dict[str, Callable[[Path, Random], None]] = {
+    "flip": flip,
+    "flip behind": flip_behind,
+    "cut": cut,
+    "longer": lengthen,
+    "swap": swap,
+    "owner": give_away,
+    "mode": open_up,
+    "folder": to_folder,
+    "pipe": to_pipe,
+    "link": to_link,
+    "gone": remove,
+}
+
+
 def damaged(folder: Path, how: str, rng: Random) -> None:
-    """Do something to the files of a cache."""
+    """Do something to some files of a cache, or to one of its folders."""
     files = sorted(folder.rglob("*.code"))
-    chosen = [file for file in files if rng.random() < 0.7] or files
-    contents = {file: file.read_bytes() for file in files}
-    for file in chosen:
-        data = bytearray(contents[file])
-        if how == "flip":
-            for _ in range(rng.choice((1, 1, 2, 50))):
-                data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
-            file.write_bytes(data)
-        elif how == "flip behind":  # inside of the machine code
-            data[rng.randrange(len(data) // 3, len(data))] ^= 1 << rng.randrange(8)
-            file.write_bytes(data)
-        elif how == "cut":
-            file.write_bytes(data[: rng.randrange(len(data))])
-        elif how == "longer":
-            file.write_bytes(data + bytes(rng.randrange(1, 100)))
-        elif how == "swap":
-            file.write_bytes(contents[rng.choice(files)])
-        elif how == "owner":
-            os.chown(file, 54321, 54321) if os.geteuid() == 0 else file.chmod(0o666)
-        elif how == "mode":
-            file.chmod(rng.choice((0o666, 0o620, 0o602, 0o000)))
-        elif how == "folder":
-            file.unlink()
-            file.mkdir()
-        elif how == "pipe":
-            file.unlink()
-            os.mkfifo(file)
-        elif how == "link":
-            other = file.with_suffix(".moved")
-            file.rename(other)
-            file.symlink_to(other)
-        elif how == "gone":
-            file.unlink()
+    if how in OF_FILES:
+        for file in [file for file in files if rng.random() < 0.7] or files:
+            OF_FILES[how](file, rng)
+        return
+    chosen = rng.choice(sorted(path for path in folder.rglob("*") if path.is_dir()))
     if how == "owner of folders" and os.geteuid() == 0:
-        os.chown(rng.choice([path for path in folder.rglob("*") if path.is_dir()]), 54321, 54321)
-    if how == "mode of folders":
-        rng.choice([path for path in folder.rglob("*") if path.is_dir()]).chmod(rng.choice((0o777, 0o770, 0o500)))
+        os.chown(chosen, 54321, 54321)
+    else:
+        chosen.chmod(rng.choice((0o777, 0o770, 0o500)))
 
 
-DAMAGE = [
-    *("flip", "flip behind", "cut", "longer", "swap", "owner", "mode", "folder", "pipe", "link", "gone"),
-    *("owner of folders", "mode of folders"),
-]
+DAMAGE = [*OF_FILES, "owner of folders", "mode of folders"]
 
 
 def damage_cases(rng: Random) -> Iterator[Case]:

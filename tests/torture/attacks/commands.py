@@ -95,7 +95,14 @@ BAD_TABLES: dict[str, Callable[[Path], None]] = {
     "quotes": _text("50.5", '"50.5'),
 }
 # What some commands have no need to refuse: they read no targets, or clean tables themselves.
-HARMLESS = {("fit", "text"), ("fit", "gap"), ("evaluate", "text"), ("evaluate", "gap"), ("tune", "text"), ("tune", "gap")}
+HARMLESS = {
+    ("fit", "text"),
+    ("fit", "gap"),
+    ("evaluate", "text"),
+    ("evaluate", "gap"),
+    ("tune", "text"),
+    ("tune", "gap"),
+}
 
 # Words in the place of sound ones -------------------------------------------------------------------------------
 
@@ -139,19 +146,42 @@ TAKES: dict[str, list[str]] = {
     "check": ["--kind"],
 }
 WHOLE: dict[str, list[list[str]]] = {
-    "info": [["info"], ["info", "kernel"], ["info", "nope", "rbf"], ["info", "kernel", "rbff"], ["info", "rbf", "kernel"]],
+    "info": [
+        ["info"],
+        ["info", "kernel"],
+        ["info", "nope", "rbf"],
+        ["info", "kernel", "rbff"],
+        ["info", "rbf", "kernel"],
+    ],
     "check": [["check"], ["check", "nope"], ["check", ""], ["check", "rbf("]],
-    "cache": [["cache", "nope"], ["cache", "warm"], ["cache", "warm", "nope"], ["cache", "warm", "rbf", "--dtype", "int8"]],
+    "cache": [
+        ["cache", "nope"],
+        ["cache", "warm"],
+        ["cache", "warm", "nope"],
+        ["cache", "warm", "rbf", "--dtype", "int8"],
+    ],
     "new-plugin": [
-        *(["new-plugin", name, "--into", "."] for name in ("", "..", "../x", "a b", "1x", "rbf", "kernreg", "é", "-x", "a/b")),
+        *(
+            ["new-plugin", name, "--into", "."]
+            for name in ("", "..", "../x", "a b", "1x", "rbf", "kernreg", "é", "-x", "a/b")
+        ),
         ["new-plugin"],
         ["new-plugin", "my-plugin", "--into", "data.csv"],
         ["new-plugin", "my-plugin", "--into", "missing/deep"],
         ["new-plugin", "folder", "--into", "."],
     ],
-    "run": [["run"], ["run", "chain.toml", "--data", "missing.csv"], ["run", "data.csv"], ["run", "chain.toml", "-t", "nope"]],
+    "run": [
+        ["run"],
+        ["run", "chain.toml", "--data", "missing.csv"],
+        ["run", "data.csv"],
+        ["run", "chain.toml", "-t", "nope"],
+    ],
     "show": [["show"], ["show", "data.csv"], ["show", "model.kern", "extra"]],
-    "predict": [["predict", "model.kern"], ["predict", "data.csv", "model.kern"], ["predict", "model.kern", "other.csv"]],
+    "predict": [
+        ["predict", "model.kern"],
+        ["predict", "data.csv", "model.kern"],
+        ["predict", "model.kern", "other.csv"],
+    ],
     "fit": [["fit"], ["fit", "data.csv"], ["fit", "data.csv", "-t", "who"], ["fit", "data.csv", "-o", "new.kern"]],
     "": [["nope"], ["--nope"], ["fitt", "data.csv"], ["kernreg:nope"], [":"]],
 }
@@ -188,8 +218,11 @@ def cases(rng: Random) -> Iterator[Case]:
             grid += [{"command": name, "file": "data.csv", "bad": bad} for bad in bad_tables]
         if "model.kern" in call:
             grid += [{"command": name, "file": "model.kern", "cut": share} for share in (0.01, 0.3, 0.9, 0.999)]
-            grid += [{"command": name, "file": "model.kern", "flip": share} for share in (0.001, 0.2, 0.5, 0.99)
-                     if name != "show" or share < 0.01]  # it reads what a file says of itself, and no arrays
+            grid += [
+                {"command": name, "file": "model.kern", "flip": share}
+                for share in (0.001, 0.2, 0.5, 0.99)
+                if name != "show" or share < 0.01
+            ]  # it reads what a file says of itself, and no arrays
     for name, options in TAKES.items():
         for option in options:  # values of gamma that the grid of tune replaces are no mistakes
             for words in BAD_WORDS["--target" if option == "-t" else option]:

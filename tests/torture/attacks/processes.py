@@ -1,4 +1,4 @@
-"""Threads, processes of every kind, clusters whose workers die, and a long day's work: the same bits, and nothing leaks."""
+"""Threads, processes of every kind, clusters whose workers die, a long day's work: the same bits, and nothing leaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of samples from anybody: bombs, pipes, lies about sizes, damage. Right samples or a clear error come of them."""
+"""Files of samples from anybody: bombs, pipes, lies about sizes, damage. Right samples or a clear error come of it."""
 
 from __future__ import annotations
 
@@ -116,7 +116,23 @@ def doubled(folder: Path, name: str, rng: Random) -> Path:
 
 
 def text_noise(folder: Path, name: str, rng: Random) -> Path:
-    words = [b"nan", b"inf", b"1e999", b"-", b'"', b",", b"\n", b"\r", b"\0", b"\xff", b"9" * 400, b":", b"%", b" ", b"0"]
+    words = [
+        b"nan",
+        b"inf",
+        b"1e999",
+        b"-",
+        b'"',
+        b",",
+        b"\n",
+        b"\r",
+        b"\0",
+        b"\xff",
+        b"9" * 400,
+        b":",
+        b"%",
+        b" ",
+        b"0",
+    ]
 
     def noisy(data: bytes) -> bytes:
         for _ in range(rng.choice((1, 2, 5))):
@@ -271,7 +287,10 @@ BOMBS: dict[str, Callable[[Path], Path]] = {
 
 def lie(folder: Path, name: str, rng: Random) -> Path:
     """A header that says more, or less, than is there."""
-    path, shape = folder / name, rng.choice(((10**13, 8), (-1, 3), (2**62, 2**62), (0, 0), (12, 10**15), (3,), (2, 2, 2)))
+    path, shape = (
+        folder / name,
+        rng.choice(((10**13, 8), (-1, 3), (2**62, 2**62), (0, 0), (12, 10**15), (3,), (2, 2, 2))),
+    )
     if name.endswith(".npy"):
         path.write_bytes(_header(shape) + bytes(200))
     elif name == "a.npz":
@@ -375,7 +394,9 @@ def read_all(path: Path, reader: str) -> Any:
             source[source.shape[0] - 10 : source.shape[0]]
             return np.zeros((1, 1))
         parts = [source[start : start + 5] for start in range(0, source.shape[0], 5)]
-        X = np.concatenate([part.toarray() if hasattr(part, "toarray") else part for part in parts] or [np.empty((0, 1))])
+        X = np.concatenate(
+            [part.toarray() if hasattr(part, "toarray") else part for part in parts] or [np.empty((0, 1))]
+        )
     if hasattr(X, "toarray"):
         return X.toarray() if X.shape[0] * X.shape[1] < 10**6 else np.asarray(X.data).reshape(1, -1)
     return X

@@ -10,7 +10,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -32,22 +32,117 @@ SPECS = [
     "stack(cv=5)",
 ]
 PIECES = [
-    *("(", ")", "[", "]", "{", "}", ",", "=", ":", "'", '"', "\\", "\n", "\r", "\r\n", "\t", "\0", "\f", "\x1b[31m", "#"),
+    *(
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        "=",
+        ":",
+        "'",
+        '"',
+        "\\",
+        "\n",
+        "\r",
+        "\r\n",
+        "\t",
+        "\0",
+        "\f",
+        "\x1b[31m",
+        "#",
+    ),
     *("**", "*", "...", "lambda: 0", "__import__('os')", "1 if 1 else 2", "f'{1}'", "b'x'", "1j", "1e999", "-", "+-~"),
-    *("nan", "inf", "True", "None", "0x10", "0777", "1_000", "é", "ﬁ", "λ", "\u202e", "\ud800", "😀", "9" * 5000, "(" * 300),
+    *(
+        "nan",
+        "inf",
+        "True",
+        "None",
+        "0x10",
+        "0777",
+        "1_000",
+        "é",
+        "ﬁ",
+        "λ",
+        "\u202e",
+        "\ud800",
+        "😀",
+        "9" * 5000,
+        "(" * 300,
+    ),
     *("x for x in y", "a.b", "a[0]", "not 1", "1 < 2", "'\\d'", "'\\N{DIGIT ONE}'", "'\\x'", "'''", "yield", "await x"),
-    *("sigma=", "kernel='rbf'", "add(" * 40, ";", "import os", "\\\n", "1is 2", "0or 1", "kernreg:", "::", "-rbf", "`", "$"),
+    *(
+        "sigma=",
+        "kernel='rbf'",
+        "add(" * 40,
+        ";",
+        "import os",
+        "\\\n",
+        "1is 2",
+        "0or 1",
+        "kernreg:",
+        "::",
+        "-rbf",
+        "`",
+        "$",
+    ),
 ]
 VALUES: list[Any] = [
-    *(None, True, -1, 0, 10**30, 1.5, -0.0, 1e308, "", "x", "rbf", "rbf(", "\u202e", "é" * 50, [], {}, [[]], [None], {"": 1}),
-    *({"$none": True}, {"$float": "inf"}, {"$float": [1]}, {"$float": "x"}, {"$tuple": 3}, {"$tuple": [1, {"$none": 0}]}),
-    *({"$array": [1, 2]}, {"$array": 5, "dtype": "O"}, {"$array": [[1], [1, 2]]}, {"$array": ["a"], "dtype": "<U99999999"}),
+    *(
+        None,
+        True,
+        -1,
+        0,
+        10**30,
+        1.5,
+        -0.0,
+        1e308,
+        "",
+        "x",
+        "rbf",
+        "rbf(",
+        "\u202e",
+        "é" * 50,
+        [],
+        {},
+        [[]],
+        [None],
+        {"": 1},
+    ),
+    *(
+        {"$none": True},
+        {"$float": "inf"},
+        {"$float": [1]},
+        {"$float": "x"},
+        {"$tuple": 3},
+        {"$tuple": [1, {"$none": 0}]},
+    ),
+    *(
+        {"$array": [1, 2]},
+        {"$array": 5, "dtype": "O"},
+        {"$array": [[1], [1, 2]]},
+        {"$array": ["a"], "dtype": "<U99999999"},
+    ),
     *({"$array": [1], "dtype": "nonsense"}, {"$kernel": 1}, {"$kernel": "rbf"}, {"$kernel": "nope("}, {"$object": 1}),
     *({"$object": {"solver": "ls-svm"}}, {"$object": {"name": "x", "solver": {}}}, {"$other": 1}, {"$": 1, "$b": 2}),
-    *({"$array": [{"$none": True}], "dtype": "<f8"}, {"$array": [1e400], "dtype": "<i4"}, {"$array": [-1], "dtype": "<u8"}),
+    *(
+        {"$array": [{"$none": True}], "dtype": "<f8"},
+        {"$array": [1e400], "dtype": "<i4"},
+        {"$array": [-1], "dtype": "<u8"},
+    ),
     *({"chain": {}}, {"name": "x", "chain": 3}, {"name": "x", "parallel": 3}, {"name": "x", "parallel": [1]}),
-    *({"name": 1, "solver": "kpca"}, {"name": "x", "sklearn": "Pipeline"}, {"name": "x", "sklearn": "FunctionTransformer"}),
-    *({"name": "x", "scikit-learn": "os:system"}, {"name": "x", "solver": "sklearn.svm:SVC"}, {"name": "x", "kernreg": 1}),
+    *(
+        {"name": 1, "solver": "kpca"},
+        {"name": "x", "sklearn": "Pipeline"},
+        {"name": "x", "sklearn": "FunctionTransformer"},
+    ),
+    *(
+        {"name": "x", "scikit-learn": "os:system"},
+        {"name": "x", "solver": "sklearn.svm:SVC"},
+        {"name": "x", "kernreg": 1},
+    ),
     *({"name": "x", "kernreg": "kernreg.chain.estimator:Chain"}, {"name": "x", "solver": "ls-svm", "params": []}),
     *({"name": "x", "solver": "ls-svm", "params": {"nope": 1}}, {"name": "x", "solver": ["ls-svm"]}, "x" * 10000),
 ]
@@ -148,7 +243,9 @@ def mutated(rng: Random, text: str) -> str:
         elif change == 4:
             text = text[:place] + rng.choice(SPECS) + text[place:]
         else:
-            text = text[:place] + "".join(chr(rng.choice((rng.randrange(128), rng.randrange(0x11000)))) for _ in range(3))
+            text = text[:place] + "".join(
+                chr(rng.choice((rng.randrange(128), rng.randrange(0x11000)))) for _ in range(3)
+            )
     return text[:20000]
 
 
@@ -165,9 +262,9 @@ def run_specs(case: Case) -> Outcome:
 
     ready()
     for text in case["texts"]:
-        wrong = judged(lambda: _parse_and_back(parse_spec, text), repr(text)[:300])
+        wrong = judged(partial(_parse_and_back, parse_spec, text), repr(text)[:300])
         for make in (make_kernel, make_solver, make_ensembler):
-            wrong = wrong or judged(lambda: make(text), f"{make.__name__} {text!r}"[:300])  # noqa: B023  called here
+            wrong = wrong or judged(partial(make, text), f"{make.__name__} {text!r}"[:300])
         if wrong:
             return wrong
     return len(case["texts"])
@@ -277,7 +374,7 @@ def run_chains(case: Case) -> Outcome:
 
     ready()
     for chain in case["chains"]:
-        wrong = judged(lambda: Chain.from_spec(chain), json.dumps(chain)[:600])  # noqa: B023  called here
+        wrong = judged(partial(Chain.from_spec, chain), json.dumps(chain)[:600])
         if wrong:
             return wrong
     with tempfile.TemporaryDirectory() as folder:
@@ -301,7 +398,24 @@ def run_chains(case: Case) -> Outcome:
 
 def setting_cases(rng: Random) -> Iterator[Case]:
     kinds = ("memory", "threads", "engine", "cache_dir", "plugins")
-    words = ["1GB", "50%", "0", "-1", "1e400", "nan", "local", "kernreg-dask", "none", "all", "", " ", "2", "½", "١", "²"]
+    words = [
+        "1GB",
+        "50%",
+        "0",
+        "-1",
+        "1e400",
+        "nan",
+        "local",
+        "kernreg-dask",
+        "none",
+        "all",
+        "",
+        " ",
+        "2",
+        "½",
+        "١",
+        "²",
+    ]
     while True:
         texts = [rng.choice((rng.choice(words), mutated(rng, rng.choice(words)))) for _ in range(200)]
         texts = [text.encode(errors="ignore").decode().replace("\0", "") for text in texts]  # what a variable can hold
