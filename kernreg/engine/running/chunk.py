@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 from kernreg.common.progress import advance
 from kernreg.config import config_context, memory_budget
 from kernreg.engine.running.handles import ByRow, cut, is_streamed
-from kernreg.engine.running.row_blocks import block_rows, blocks_of_chunk
+from kernreg.engine.running.row_blocks import LARGEST, TALL, block_rows, blocks_of_chunk
 from kernreg.engine.running.tree import TreeSum, check_combine
 from kernreg.engine.threads import run_tasks, single_threaded_blas
 
@@ -44,7 +44,8 @@ class RowTask:
     kernel : RowKernel
     function : callable
         ``function(rows, block, *args)``, a function of a module. One with the attribute ``on_operator = True`` gets
-        products with the block, and the block is never held.
+        products with the block, and the block is never held. One with ``tall = True`` gets blocks of more rows: its
+        results are so large that adding them up would cost more than making them.
     combine : {"concatenate", "add"}
     block_rows : int
         Rows of a block.
@@ -63,7 +64,8 @@ class RowTask:
         """Return the task for n rows against m: the size of its blocks follows from these."""
         check_combine(combine)
         held = 1 if getattr(function, "on_operator", False) else m
-        return cls(kernel, function, combine, block_rows(n, held), square)
+        largest = TALL if getattr(function, "tall", False) else LARGEST
+        return cls(kernel, function, combine, block_rows(n, held, largest), square)
 
     def run(self, X: Any, Z: Any, rows: slice, args: Any) -> Any:
         """Return the result of one block, whose samples and arguments by row are given."""

@@ -12,19 +12,20 @@ from typing import Any
 from kernreg.engine.budget import rows_within
 from kernreg.errors import ParameterError
 
-LARGEST = 4096  # rows of a block; a chunk of this many, times a power of two, is cut as a whole set of samples is
+LARGEST = 4096  # rows of a block
+TALL = 16_384  # of a block whose result is larger than itself; chunks of this many rows are cut as a whole set is
 _ENTRIES = 1 << 23  # of a block: 64 MB in float64
 _TILE = 256  # rows that compiled code fills together
 _FEWEST, _PARTS = 256, 4  # small sets are cut into some blocks, too, but not into crumbs
 
 
-def block_rows(n: int, m: int) -> int:
+def block_rows(n: int, m: int, largest: int = LARGEST) -> int:
     """Return how many rows of an n × m kernel matrix are looked at together: a power of two.
 
     >>> block_rows(464_809, 2000), block_rows(5000, 2000), block_rows(50_000, 50_000), block_rows(100, 100)
     (4096, 1024, 128, 256)
     """
-    wanted = min(LARGEST, max(_FEWEST, n // _PARTS), max(1, _ENTRIES // max(1, m)))
+    wanted = min(largest, max(_FEWEST, n // _PARTS), max(1, _ENTRIES // max(1, m)))
     return 1 << (wanted.bit_length() - 1)
 
 
@@ -56,7 +57,7 @@ def aligned_chunks(n: int, pieces: int) -> tuple[int, ...]:
     >>> aligned_chunks(50_000, 4), aligned_chunks(700, 2), aligned_chunks(10, 2)
     ((16384, 16384, 16384, 848), (512, 188), (10,))
     """
-    size = block_rows(n, 1)
+    size = block_rows(n, 1, TALL)
     while -(-n // (2 * size)) >= pieces and 2 * size < n:
         size *= 2
     return tuple(rows.stop - rows.start for rows in blocks_of_chunk(0, n, size))

@@ -155,3 +155,6 @@ def _sketched(
     rows: slice, block: np.ndarray, sketch: SignSketch, mean: np.ndarray, root: np.ndarray | None
 ) -> np.ndarray:
     return sketch.matrix(rows, root) @ (np.asarray(block, dtype=np.float64) - mean)
+
+
+_sketched.tall = True  # type: ignore[attr-defined]  # a sketch may have more rows than a block: see RowTask

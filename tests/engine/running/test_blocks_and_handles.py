@@ -11,7 +11,7 @@ import kernreg as kr
 from kernreg.common.progress import row_progress
 from kernreg.engine import ByRow, Handle, HeldSamples, RowTask, aligned_chunks, borders, cut, own_handle
 from kernreg.engine.dispatch import LOCAL, configured_engine, placed, placed_once
-from kernreg.engine.running.row_blocks import LARGEST, block_rows, blocks_of_chunk
+from kernreg.engine.running.row_blocks import LARGEST, TALL, block_rows, blocks_of_chunk
 from kernreg.errors import DataError
 from kernreg.kernels.builtin import rbf, sne
 
@@ -27,17 +27,17 @@ def numbers(rows, block):
     return np.arange(rows.start, rows.stop)
 
 
-@given(st.integers(0, 10**8), st.integers(0, 10**7))
-def test_blocks_are_a_power_of_two_of_rows_and_at_most_64_mb(n, m):
-    rows = block_rows(n, m)
+@given(st.integers(0, 10**8), st.integers(0, 10**7), st.sampled_from([LARGEST, TALL]))
+def test_blocks_are_a_power_of_two_of_rows_and_at_most_64_mb(n, m, largest):
+    rows = block_rows(n, m, largest)
     assert rows & (rows - 1) == 0
-    assert 1 <= rows <= LARGEST
+    assert 1 <= rows <= largest
     assert rows == 1 or 8 * rows * m <= 1 << 26
 
 
-@given(st.integers(0, 100_000), st.integers(1, 40), st.integers(1, 100_000))
-def test_aligned_chunks_cut_rows_into_the_same_blocks(n, pieces, m):
-    size = block_rows(n, m)
+@given(st.integers(0, 100_000), st.integers(1, 40), st.integers(1, 100_000), st.sampled_from([LARGEST, TALL]))
+def test_aligned_chunks_cut_rows_into_the_same_blocks(n, pieces, m, largest):
+    size = block_rows(n, m, largest)
     cut_apart = [block for a, b in borders(aligned_chunks(n, pieces)) for block in blocks_of_chunk(a, b, size)]
     assert cut_apart == blocks_of_chunk(0, n, size)
     unit = aligned_chunks(n, pieces)[0]
@@ -152,6 +152,14 @@ def test_a_task_says_how_it_is_cut():
     task = RowTask.of(rbf(), gram, "add", 464_809, 2000, False)
     assert task.block_rows == 4096
     assert task.combine == "add"
+
+
+def test_results_larger_than_their_block_come_from_taller_blocks():
+    def spread(rows, block):
+        return block
+
+    spread.tall = True
+    assert RowTask.of(rbf(), spread, "add", 464_809, 256, False).block_rows == 16_384
 
 
 def test_passes_tell_how_far_they_are(monkeypatch):
