@@ -40,7 +40,7 @@ test-cpus: $(VENV)/.extra-test
 	$(BIN)/python tests/cpus.py $(CPUS) -n $(WORKERS) $(PYTEST_ARGS)
 
 # An hour on two cores; what fails is written to torture_output/failures, and REPLAY=file runs it again. PART=ci are a few
-# minutes, the same cases each time; BUDGET=20m ends by the clock; RECORD=yes writes the table of docs/reliability.md.
+# minutes, the same cases each time; BUDGET=20m ends by the clock; RECORD=yes writes the table of docs/appendix/reliability.md.
 torture: $(VENV)/.extra-test
 	PYTHONPATH=tests $(BIN)/python -m torture $(ATTACKS) --workers $(WORKERS) $(PART:%=--part %) $(BUDGET:%=--budget %) \
 	  $(SEED:%=--seed %) $(REPLAY:%=--replay %) $(RECORD:yes=--record)
@@ -79,7 +79,7 @@ bench-compare: $(VENV)/.extra-bench
 # Needs KERNREG_DATA; with the extra peers, LightGBM and XGBoost take part, too.
 time-to-accuracy: $(VENV)/.extra-bench
 	$(BIN)/python -m asv_benchmarks.time_to_accuracy $(PROBLEMS)
-	$(BIN)/python -m asv_benchmarks.time_to_accuracy --draw docs/_build/time_to_accuracy.png
+	$(BIN)/python -m asv_benchmarks.time_to_accuracy --draw docs/_build/pictures/time_to_accuracy.png
 
 # A command of plugins/kernreg-papers. Data come from the folder that KERNREG_DATA names; what is there already is not run
 # again.

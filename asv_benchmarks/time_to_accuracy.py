@@ -2,7 +2,7 @@
 
     python -m asv_benchmarks.time_to_accuracy                       all problems, everybody; hours
     python -m asv_benchmarks.time_to_accuracy kin40k --only kernreg LightGBM
-    python -m asv_benchmarks.time_to_accuracy --draw docs/_build/time_to_accuracy.png
+    python -m asv_benchmarks.time_to_accuracy --draw docs/_build/pictures/time_to_accuracy.png
 
 Each setting runs in a process of its own, so that its memory is its own and what takes longer than ``--limit`` seconds
 can be stopped and is said to be so. Every number is added to the file of measurements as it comes, in place of an older

@@ -16,7 +16,7 @@ from kernreg import registry
 from kernreg.cli.app import COMMANDS, application
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("**/*.md")])
 
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TOML = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -24,7 +24,7 @@ FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^(?: {4}|\| `)kernreg ([a-z-]+)", re.MULTILINE)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_python_of_a_document_runs(document):
     text = document.read_text(encoding="utf-8")
     namespace: dict[str, object] = {"__name__": "__main__"}  # as a script or notebook
@@ -51,7 +51,7 @@ def test_the_session_of_the_command_line_runs(tmp_path, monkeypatch):
     lines = ["sepal length,sepal width,petal length,petal width,species"]
     lines += [",".join([*map(str, values), species]) for values, species in rows]
     (tmp_path / "iris.csv").write_text("\n".join(lines) + "\n")
-    text = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/guide/cli.md").read_text(encoding="utf-8")
     (tmp_path / "chain.toml").write_text(TOML.findall(text)[0])
     commands = 0
     for session in CONSOLE.findall(text):
@@ -65,10 +65,10 @@ def test_the_session_of_the_command_line_runs(tmp_path, monkeypatch):
     assert commands >= 8
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_commands_of_a_document_exist(document):
     assert set(COMMAND.findall(document.read_text(encoding="utf-8"))) <= set(COMMANDS)
 
 
 def test_every_command_is_documented():
-    assert set(COMMAND.findall((ROOT / "docs/cli.md").read_text(encoding="utf-8"))) == set(COMMANDS)
+    assert set(COMMAND.findall((ROOT / "docs/guide/cli.md").read_text(encoding="utf-8"))) == set(COMMANDS)

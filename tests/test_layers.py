@@ -1,4 +1,4 @@
-"""The layers: what docs/architecture.md and the packages say of them is what the contract in pyproject.toml says."""
+"""The layers: what docs/extend/architecture.md and the packages say of them is what the contract in pyproject.toml says."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ PACKAGES = sorted(path.parent for path in (ROOT / "kernreg").glob("*/**/__init__
 
 @pytest.fixture(scope="module")
 def picture():
-    spec = importlib.util.spec_from_file_location("layers", ROOT / "docs/layers.py")
+    spec = importlib.util.spec_from_file_location("layers", ROOT / "docs/_extensions/layers.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
 def test_the_page_names_the_layers_in_the_order_of_the_contract(picture):
-    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/extend/architecture.md").read_text(encoding="utf-8")
     table = re.search(r"^\| layer \| what it does \|\n\| --- \| --- \|\n((?:\|.*\n)+)", text, re.MULTILINE)
     rows = [line.strip("| \n").split(" | ", 1) for line in table[1].splitlines()]
     assert [tuple(re.findall(r"`(.*?)`", names)) for names, _ in rows] == picture.layers()

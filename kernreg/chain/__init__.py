@@ -9,7 +9,7 @@
     spec.py       a chain as a plain dict, for JSON and TOML
     toml.py       such a dict as TOML
 
-May import: the layers below it in docs/architecture.md.
+May import: the layers below it in docs/extend/architecture.md.
 """
 
 from kernreg.chain.branches import Parallel

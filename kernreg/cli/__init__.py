@@ -11,7 +11,7 @@
 A new command is a module with a click command named ``command``, an entry point in the group ``kernreg.commands``, and
 one line in `app.COMMANDS`. The command of a plugin needs the entry point only.
 
-May import: the layers below it in docs/architecture.md.
+May import: the layers below it in docs/extend/architecture.md.
 """
 
 from __future__ import annotations

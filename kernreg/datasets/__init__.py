@@ -10,7 +10,7 @@
 
 Nothing is scaled, imputed or dropped unless asked for.
 
-May import: the layers below it in docs/architecture.md.
+May import: the layers below it in docs/extend/architecture.md.
 """
 
 from kernreg.datasets.dataset import Dataset

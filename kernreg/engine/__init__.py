@@ -27,7 +27,7 @@ this machine (local.py) they take the ways above, for any other one row blocks g
 `of="rows"` programs fill the block by a compiled loop over pairs, `of="blocks"` programs by calling Python.
 Row normalisation (SNE, T) happens on whole rows while they are still in cache (tiles/row_normalisation.py).
 
-May import: the layers below it in docs/architecture.md.
+May import: the layers below it in docs/extend/architecture.md.
 """
 
 from __future__ import annotations

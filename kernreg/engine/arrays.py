@@ -116,6 +116,8 @@ def _check_structure(X: Any, name: str) -> None:
             lengths = X.indptr, X.indices
             if any(part.ndim != 1 or part.dtype.kind not in "iu" for part in lengths):
                 raise ValueError("its index arrays are not vectors of integers")
+            if len(X.indptr) and (X.indptr[0] != 0 or (X.indptr[1:] < X.indptr[:-1]).any()):
+                raise ValueError("its index pointers do not go up from 0")  # not looked at below where the last is < 0
             # A wrapper of the same arrays: the check may cut off what is stored in vain.
             type(X)((X.data, X.indices, X.indptr), shape=X.shape, copy=False).check_format(full_check=True)
         elif X.format == "coo":

@@ -10,7 +10,7 @@
 An ensembler is any class with ``fit(views, y)``, ``merge(views)``, ``get_params`` and ``set_params``; see the page on
 ensemblers for the protocol.
 
-May import: the layers below it in docs/architecture.md.
+May import: the layers below it in docs/extend/architecture.md.
 """
 
 from __future__ import annotations

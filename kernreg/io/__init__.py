@@ -11,7 +11,7 @@
 
 What cannot be read is refused with file, line and column. Nothing is filled in, dropped or converted silently.
 
-May import: the layers below it in docs/architecture.md.
+May import: the layers below it in docs/extend/architecture.md.
 """
 
 from kernreg.io.gram import write_gram

@@ -18,7 +18,7 @@
     combinations/   kernels made of kernels: sums, products, powers, transposes, symmetrised, centred, learned
     sharing.py      matrices computed once for several users
 
-May import: the layers below it in docs/architecture.md.
+May import: the layers below it in docs/extend/architecture.md.
 """
 
 from kernreg.kernels.base import Kernel

@@ -98,4 +98,4 @@ def _row_keys(X: Any) -> list[bytes]:
         data, indices = X.data.astype(np.float64) + 0.0, X.indices.astype(np.int64)
         return [indices[a:b].tobytes() + data[a:b].tobytes() for a, b in pairwise(X.indptr)]
     table = np.ascontiguousarray(X, dtype=np.float64) + 0.0  # -0.0 and 0.0 are one number
-    return [row.tobytes() for row in table.reshape(len(table), -1)]
+    return [row.tobytes() for row in table]

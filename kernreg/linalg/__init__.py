@@ -7,7 +7,7 @@
     randomness.py     random states as generators
     system_inputs.py  γ, targets and weights of a system, checked
 
-May import: the layers below it in docs/architecture.md. Solvers are short because this package is not.
+May import: the layers below it in docs/extend/architecture.md. Solvers are short because this package is not.
 """
 
 from kernreg.linalg.exact.block_solve import solve_block, solve_block_or_spectrum

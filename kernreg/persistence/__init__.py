@@ -16,7 +16,7 @@
 
 Which classes a file may name is in `kernreg.registry.naming`; files are replaced by `kernreg.common.atomic`.
 
-May import: the layers below it in docs/architecture.md.
+May import: the layers below it in docs/extend/architecture.md.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ A display holds the numbers it draws. It is made from them or by a ``from_…`` 
 For those who draw pictures of their own: `pyplot` is matplotlib, or an error that says how to install it; `make_axes`
 checks or makes axes; `PALETTE` holds the colours, `by_class` gives each class one, `legend_outside` finds room.
 
-May import: the layers below it in docs/architecture.md.
+May import: the layers below it in docs/extend/architecture.md.
 """
 
 from kernreg.plotting.base import PALETTE, by_class, legend_outside, make_axes, pyplot

@@ -5,7 +5,7 @@
     page.py      sections as one self-contained HTML file
     build.py     make_report: all of it
 
-May import: the layers below it in docs/architecture.md. Pictures need the extra ``plot``.
+May import: the layers below it in docs/extend/architecture.md. Pictures need the extra ``plot``.
 """
 
 from kernreg.report.build import make_report

@@ -17,7 +17,7 @@
     views.py          decision functions by name, and the ensemblers that merge them
     advice.py         warnings about a fit, which a search collects
 
-May import: the layers below it in docs/architecture.md. An ensembler is found by name, through the registry.
+May import: the layers below it in docs/extend/architecture.md. An ensembler is found by name, through the registry.
 
 For those who write solvers: `KernelParameters` is the base of an estimator with a parameter ``kernel``, `KernelLearner`
 of one that learns a kernel, and both inherit `AtomicFit`: a fit stores all or nothing; `check_samples`, `check_table`

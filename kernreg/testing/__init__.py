@@ -25,7 +25,7 @@ In a plugin's test suite::
 
 and from the command line: ``kernreg check my-plugin``.
 
-May import: the layers below it in docs/architecture.md.
+May import: the layers below it in docs/extend/architecture.md.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import kernreg
 from kernreg.cli.app import COMMANDS, application
 from kernreg.registry import get_registry
 
-DOCUMENT = Path(__file__).parents[2] / "docs/plugins.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/extend/plugins.md"
 
 GREETING = '''
     import click

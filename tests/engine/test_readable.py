@@ -72,6 +72,7 @@ DAMAGES = {
     "pointer too large": lambda X: X.indptr.__setitem__(-1, 10**6),
     "pointer falls": lambda X: X.indptr.__setitem__(4, 0),
     "pointer negative": lambda X: X.indptr.__setitem__(2, -(10**6)),
+    "last pointer negative": lambda X: X.indptr.__setitem__(-1, -1),
     "first pointer": lambda X: X.indptr.__setitem__(0, 3),
     "fewer data": lambda X: setattr(X, "data", X.data[:4]),
     "floats for indices": lambda X: setattr(X, "indices", X.indices.astype(float)),

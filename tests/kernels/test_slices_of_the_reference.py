@@ -55,3 +55,20 @@ def test_a_learned_kernel_with_its_training_matrix_does_so(before):
             for part, block in made.blocks(X, block_rows=rows):
                 np.testing.assert_allclose(block, expected[part], atol=1e-12)
     np.testing.assert_allclose(transpose(kernel)._evaluate(R, X, None, before), plain(R, X), atol=1e-12)
+
+
+def test_a_shifted_spectrum_has_no_rows_where_there_are_none():
+    kernel = spectrum("tl1(rho=2.0)", "shift").bind(R)
+    assert kernel(R[:0], R).shape == (0, 6)
+    assert kernel.rows(R, None, 6, 6).shape == (0, 6)
+
+
+@pytest.mark.parametrize("method", ["clip", "flip", "square"])
+def test_the_spectrum_of_a_kernel_that_is_symmetric_on_the_reference_set_only(method):
+    kernel = spectrum("sne(sigma=2.0)", method).bind(R[:2])  # two samples: row sums are the same, and K is symmetric
+    X = np.vstack([R[:2], R[4:]])
+    expected = np.array([[kernel(x[None], z[None])[0, 0] for z in X] for x in X])
+    assert np.abs(expected - expected.T).max() > 1e-3
+    np.testing.assert_allclose(kernel(X), expected, atol=1e-12)
+    np.testing.assert_allclose(kernel.diagonal(X), expected.diagonal(), atol=1e-12)
+    assert kernel.definite is None

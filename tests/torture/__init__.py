@@ -6,7 +6,7 @@
     runner.py       runs an attack, by number of cases or by the clock
     shrinking.py    makes a failing case smaller
     failures.py     failing cases as files, which replay
-    record.py       the table of docs/reliability.md, and the numbers behind it
+    record.py       the table of docs/appendix/reliability.md, and the numbers behind it
     attacks/        the attacks, a module for each target
 
 `make torture` runs all of it, `python -m torture --help` (in tests/) says what else there is.

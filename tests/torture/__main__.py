@@ -11,11 +11,12 @@ from pathlib import Path
 
 from torture.attack import Attack, attacks, selected
 from torture.failures import read_failure
-from torture.process import environment
+from torture.process import Worker, environment
 from torture.record import record
 from torture.runner import Limit, Setting, Tally, replay, run_attack
 
-OUTPUT = Path(__file__).parent.parent.parent / "torture_output"
+ROOT = Path(__file__).parent.parent.parent
+OUTPUT = ROOT / "torture_output"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,31 +24,37 @@ def main(arguments: list[str] | None = None) -> int:
     options = parsed(arguments)
     OUTPUT.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="torture-") as folder:
-        variables = environment(Path(folder), OUTPUT / "cache")
+        variables = environment(Path(folder), ROOT / ".pytest_cache/d/kernreg")  # of the tests, too
         if options.replay:
             return replayed(options.replay, variables)
         chosen = selected(options.attacks)
         seed = options.seed if options.seed is not None else 0 if options.part == "ci" else random.randrange(10**6)
         print(f"torture: {len(chosen)} attacks, seed {seed} (SEED={seed} repeats it)", flush=True)
-        setting = Setting(seed, options.workers, variables, OUTPUT / "failures")
-        tallies = [shown(run_attack(attack, limit_of(attack, chosen, options), setting)) for attack in chosen]
+        setting = Setting(seed, [Worker(variables) for _ in range(options.workers)], OUTPUT / "failures")
+        tallies = []
+        for attack in chosen:
+            tallies.append(shown(run_attack(attack, limit_of(attack, chosen, options), setting)))
+            if options.record:  # after each: a run may be ended early
+                record(tallies[-1:], how_long(options))
+        for worker in setting.workers:
+            worker.close()
     violations = sum(tally.violations for tally in tallies)
     print(f"torture: {sum(tally.cases for tally in tallies):,} cases, {violations} violations")
-    if options.record:
-        record(tallies, how_long(options))
     return 1 if violations else 0
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """What the command line says."""
-    parser = argparse.ArgumentParser(prog="torture", description="Attack everything; --part ci for a few minutes of it.")
+    parser = argparse.ArgumentParser(
+        prog="torture", description="Attack everything; --part ci for a few minutes of it."
+    )
     parser.add_argument("attacks", nargs="*", help="names or patterns of attacks (solver-*); all by default")
     parser.add_argument("--part", choices=["full", "ci"], default="full", help="how many cases of each attack")
     parser.add_argument("--budget", type=duration, help="end by the clock: 20m, 90s; divided among the attacks")
     parser.add_argument("--seed", type=int, help="the seed of all cases; a new one by default, 0 for --part ci")
     parser.add_argument("--workers", type=int, default=2, help="how many processes run cases")
     parser.add_argument("--replay", type=Path, help="a file of a failure: run its case alone")
-    parser.add_argument("--record", action="store_true", help="write the counts into docs/reliability.md")
+    parser.add_argument("--record", action="store_true", help="write the counts into docs/appendix/reliability.md")
     return parser.parse_args(arguments)
 
 

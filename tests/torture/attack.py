@@ -41,6 +41,8 @@ class Attack:
         Bytes of address space that a case may add to those in use before the first.
     workers : int
         At most so many cases at once.
+    fresh : bool
+        Whether its processes run no other attack before: for attacks that fork, or count what a process has.
     shrink : callable, optional
         ``shrink(case)`` yields smaller cases, the smallest first. Default: shorter lists and smaller integers.
     """
@@ -52,10 +54,11 @@ class Attack:
     full: int
     ci: int
     minutes: float = 1.0
-    seconds: float = 120.0
+    seconds: float = 900.0
     cpu: float = 60.0
     memory: int = 4 << 30
     workers: int = 64
+    fresh: bool = False
     shrink: Callable[[Case], Iterator[Case]] | None = None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -19,7 +20,9 @@ TESTS = Path(__file__).parent.parent
 
 def environment(folder: Path, cache: Path) -> dict[str, str]:
     """What workers see of the environment: nothing of the user's settings, a folder for files, a compile cache."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("KERNREG_") or name == "KERNREG_DATA"}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith("KERNREG_") or name == "KERNREG_DATA"
+    }
     return kept | {
         "TMPDIR": str(folder),
         "KERNREG_CACHE_DIR": os.environ.get("KERNREG_CACHE_DIR", str(cache)),
@@ -32,14 +35,14 @@ def environment(folder: Path, cache: Path) -> dict[str, str]:
 
 
 class Worker:
-    """Runs cases of one attack in a process, and in another one after the first has died."""
+    """Runs cases in a process, and in another one after the first has died."""
 
-    def __init__(self, attack: Attack, variables: dict[str, str]):
-        self.attack, self.variables = attack, variables
+    def __init__(self, variables: dict[str, str]):
+        self.variables = variables
         self.process: subprocess.Popen[bytes] | None = None
-        self.errors = tempfile.TemporaryFile(dir=variables["TMPDIR"])
+        self.errors = tempfile.TemporaryFile(dir=variables["TMPDIR"])  # noqa: SIM115  open until `close`
 
-    def ask(self, case: Case) -> dict[str, Any]:
+    def ask(self, attack: Attack, case: Case) -> dict[str, Any]:
         """Run a case and return its outcome."""
         if self.process is None:
             self.start()
@@ -47,9 +50,9 @@ class Worker:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         try:
-            self.process.stdin.write(json.dumps(case).encode() + b"\n")
+            self.process.stdin.write(json.dumps([attack.name, case]).encode() + b"\n")
             self.process.stdin.flush()
-            ready, _, _ = select.select([self.process.stdout], [], [], self.attack.seconds)
+            ready, _, _ = select.select([self.process.stdout], [], [], attack.seconds)
             answer = self.process.stdout.readline() if ready else b""
         except BrokenPipeError:
             ready, answer = [self.process.stdout], b""
@@ -57,7 +60,7 @@ class Worker:
             return json.loads(answer)
         if not ready:
             self.stop()
-            return {"outcome": f"hang: no answer within {self.attack.seconds:g} s", "traceback": self.last_words()}
+            return {"outcome": f"hang: no answer within {attack.seconds:g} s", "traceback": self.last_words()}
         code = self.process.wait()
         self.stop()
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
@@ -66,29 +69,28 @@ class Worker:
     def start(self) -> None:
         """Start a process."""
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "torture.worker", self.attack.name],
+            [sys.executable, "-m", "torture.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
             env=self.variables,
             start_new_session=True,
         )
+        assert self.process.stdout is not None
+        if self.process.stdout.readline() != b"ready\n":
+            raise RuntimeError(f"no process to run cases in:\n{self.last_words()}")
 
     def stop(self) -> None:
         """End the process, and those it has started."""
         if self.process is None:
             return
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
             assert pipe is not None
-            try:
+            with contextlib.suppress(BrokenPipeError):
                 pipe.close()
-            except BrokenPipeError:
-                pass
         self.process = None
 
     def last_words(self) -> str:

@@ -1,4 +1,4 @@
-"""The table of docs/reliability.md: written by the run itself, from numbers that are kept beside the pages."""
+"""The table of docs/appendix/reliability.md: written by the run itself, from numbers that are kept beside the pages."""
 
 from __future__ import annotations
 

@@ -49,8 +49,7 @@ class Setting:
     """What is the same for all attacks of a run."""
 
     seed: int
-    workers: int
-    variables: dict[str, str]
+    workers: list[Worker]
     failures: Path
 
 
@@ -66,8 +65,9 @@ def run_attack(attack: Attack, limit: Limit, setting: Setting) -> Tally:
     lock, start = threading.Lock(), time.monotonic()
     errors: list[BaseException] = []
 
-    def work() -> None:
-        worker = Worker(attack, setting.variables)
+    def work(worker: Worker) -> None:
+        if attack.fresh:
+            worker.stop()
         try:
             while True:
                 with lock:
@@ -81,10 +81,11 @@ def run_attack(attack: Attack, limit: Limit, setting: Setting) -> Tally:
         except BaseException as error:
             errors.append(error)
         finally:
-            worker.close()
+            if attack.fresh:
+                worker.stop()
 
     def judge(worker: Worker, index: int, case: Case) -> int:
-        answer = worker.ask(case)
+        answer = worker.ask(attack, case)
         message = answer["outcome"]
         if isinstance(message, str):
             with lock:
@@ -94,11 +95,13 @@ def run_attack(attack: Attack, limit: Limit, setting: Setting) -> Tally:
             path = write_failure(setting.failures, attack, case, details)
             print(f"    {attack.name}: {message[:400]}\n      {path}", flush=True)
             if number <= MINIMISED:
-                small, why = minimised(attack, case, message, lambda smaller: worker.ask(smaller)["outcome"])
+                small, why = minimised(attack, case, message, lambda smaller: worker.ask(attack, smaller)["outcome"])
                 write_failure(setting.failures, attack, small, details | {"message": why, "found_as": case})
         return message if isinstance(message, int) else 1
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(setting.workers, attack.workers))]
+    threads = [
+        threading.Thread(target=work, args=[worker], daemon=True) for worker in setting.workers[: attack.workers]
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -112,8 +115,8 @@ def run_attack(attack: Attack, limit: Limit, setting: Setting) -> Tally:
 
 def replay(attack: Attack, case: Case, variables: dict[str, str]) -> dict[str, Any]:
     """Run one case again."""
-    worker = Worker(attack, variables)
+    worker = Worker(variables)
     try:
-        return worker.ask(case)
+        return worker.ask(attack, case)
     finally:
         worker.close()

@@ -41,7 +41,7 @@ def shorter(value: Any) -> Iterator[Any]:
             for less in shorter(item):
                 yield value | {key: less}
     elif isinstance(value, list):
-        size = len(value) // 2
+        size = (len(value) + 1) // 2
         while size > 0:
             for start in range(0, len(value), size):
                 yield value[:start] + value[start + size :]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from torture import __main__ as command
 from torture import record
 from torture.attack import attacks

@@ -1,6 +1,6 @@
-"""The process that cases run in. Reads cases, a line of JSON each, and answers with their outcomes.
+"""The process that cases run in. Reads names of attacks and cases, a line of JSON each, and answers with outcomes.
 
-    python -m torture.worker attack-name
+    python -m torture.worker
 
 Standard output is for answers alone: what a case prints goes to standard error.
 """
@@ -20,18 +20,20 @@ from typing import Any
 from torture.attack import Attack, Case, attacks
 
 
-def main(name: str) -> None:
+def main() -> None:
     """Answer until there are no more cases."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     faulthandler.enable()
-    attack = attacks()[name]
-    limited = False
+    there, current = attacks(), None
+    answers.write("ready\n")
+    answers.flush()
     for line in sys.stdin:
-        case = json.loads(line)
-        if not limited:
+        name, case = json.loads(line)
+        attack = there[name]
+        if name != current:
             limit_memory(attack.memory)
-            limited = True
+            current = name
         limit_cpu(attack.cpu)
         answers.write(json.dumps(outcome(attack, case)) + "\n")
         answers.flush()
@@ -62,4 +64,4 @@ def limit_cpu(seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

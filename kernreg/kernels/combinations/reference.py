@@ -220,8 +220,10 @@ class BoundSpectrum(_Learnt):
         if to_reference:
             return copied((left @ ratio).astype(dtype), out)
         left = left @ half
-        # One factor twice where the samples are the same: the result is then symmetric to the last bit.
-        right = left if Z is None or same_samples(X, Z) else inner._evaluate(R, Z, None, None).T @ half
+        # One factor twice where the samples are the same: the result is then symmetric to the last bit. Of a kernel
+        # that is symmetric on the reference set only, by chance perhaps, the two factors differ.
+        same = inner.symmetric and (Z is None or same_samples(X, Z))
+        right = left if same else inner._evaluate(R, X if Z is None else Z, None, None).T @ half
         return copied((left @ right.T).astype(dtype), out)
 
     def _diagonal(self, X: Any) -> np.ndarray:
@@ -231,6 +233,8 @@ class BoundSpectrum(_Learnt):
         half, _, training = self._state
         if same_samples(X, R):
             return training.diagonal().astype(dtype)
+        if not inner.symmetric:
+            return super()._diagonal(X)
         norms = squared_norms(lambda rows: inner._evaluate(rows, R, None, None) @ half, X, R.shape[0])
         return norms.astype(dtype, copy=False)
 
@@ -243,8 +247,8 @@ class Spectrum(_Unbound):
 
     @property
     def definite(self) -> bool | None:
-        """True, but for a shift, which is large enough for the reference set only."""
-        return None if self.method == "shift" else True
+        """True for symmetric kernels, but for a shift, which is large enough for the reference set only."""
+        return True if self.method != "shift" and self.parts[0].symmetric else None
 
 
 _METHOD = Parameter("method", "clip", choice("clip", "flip", "shift", "square"))

@@ -253,3 +253,16 @@ def test_parameters_in_a_grid_search_and_wrong_ones():
         LABRBFRegressor().fit(x[:3], y[:3])
     with pytest.raises(TypeError, match="dense tables only"):
         LABRBFRegressor().fit(sp.csr_array(x), y)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e3, 1e8, 1e20, 1e150, 1e200])
+def test_lab_rbf_of_samples_far_from_the_origin_is_that_of_their_differences(size):
+    rng = np.random.default_rng(0)
+    centres, theta = rng.normal(size=(3, 4)), 0.3 + rng.random((3, 4))
+    X = size * rng.normal(size=(7, 4))
+    X[3:] = X[0] + rng.normal(size=(4, 4))
+    K = lab_rbf(centres=centres, theta=theta)(X)
+    C, T, rows = (array.astype(np.longdouble) for array in (centres, theta, X))
+    width = [T[np.argmin(((C - z) ** 2).sum(axis=1))] for z in rows]
+    exact = [[np.exp(-((t * (x - z)) ** 2).sum()) for z, t in zip(rows, width, strict=True)] for x in rows]
+    np.testing.assert_allclose(K, np.array(exact, dtype=float), rtol=0, atol=1e-12)

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 
 import kernreg
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, RangeWarning
 
 SPEC = "shift-gauss(sigma=1.5, shift=0.4)"
 
@@ -157,3 +157,11 @@ def test_machines_survive_model_files(data, tmp_path):
         loaded = kernreg.load(tmp_path / "model.kern")
         assert np.array_equal(loaded.predict(X), model.predict(X))
         assert loaded.solver_report_ == model.solver_report_
+
+
+@pytest.mark.parametrize(("dtype", "size"), [(np.float64, 1e14), (np.float32, 1e6)])
+def test_angles_that_rounding_makes_arbitrary_are_told(dtype, size):
+    k = kernreg.make_kernel("ask-rff", frequencies=[[2.0]], phases=[[0.5]], weights=[[1.0]])
+    with pytest.warns(RangeWarning, match="move their mean to the origin"):
+        k(np.array([[size]], dtype=dtype))
+    k(np.array([[1e3]], dtype=dtype))

@@ -20,7 +20,7 @@ from kernreg_histogram import (
 )
 
 import kernreg
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, RangeWarning
 
 
 def kl(p, q):
@@ -205,3 +205,8 @@ def test_float32_beside_float64_is_computed_in_float64(name, form):
         np.testing.assert_allclose(k(form(left), form(right)), expected, rtol=1e-14)
         product = k.operator(form(left), form(right)) @ np.eye(len(right))
         np.testing.assert_allclose(product, expected, rtol=1e-14)
+
+
+def test_powers_beyond_the_range_of_numbers_are_told():
+    with pytest.warns(RangeWarning, match="bins of size 1e-200 to the power 1.7"):
+        histogram_intersection(b=1.7)([[1e-200, 0.0]])

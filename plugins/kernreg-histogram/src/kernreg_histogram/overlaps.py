@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from kernreg import kernel, make_kernel
+from kernreg.errors import RangeWarning
 from kernreg.jit import sqrt
 from kernreg.kernels import positive
 from kernreg_histogram.samples import counts, on_values, row_sums
@@ -88,8 +90,22 @@ def histogram_intersection(X, Z, state):
     [[3.0]]
     """
     b, intersection = state
-    powers = (on_values(lambda values: np.power(values, b), side) for side in (X, Z))
-    return intersection(*powers)
+    return intersection(*(on_values(lambda values: _power(values, b), side) for side in (X, Z)))
+
+
+def _power(values: np.ndarray, b: float) -> np.ndarray:
+    """Return values^b, with a warning where that is beyond the range of numbers."""
+    with np.errstate(over="ignore", under="ignore"):
+        powers = np.power(values, b)
+    largest = float(values.max(initial=0.0))
+    if largest > 0.0 and not np.finfo(powers.dtype).tiny <= float(powers.max()) < np.inf:
+        warnings.warn(
+            f"histogram-intersection: bins of size {largest:.3g} to the power {b:g} are beyond the range of numbers, "
+            "and kernel values are wrong. Scale the histograms",
+            RangeWarning,
+            stacklevel=2,
+        )
+    return powers
 
 
 def _intersection() -> Any:

@@ -28,6 +28,40 @@ def exponents(X: np.ndarray, centres: np.ndarray, squares: np.ndarray) -> np.nda
     return np.maximum(E, 0.0, out=E)
 
 
+#: A Gaussian of more is zero in double precision; the expanded square of less is as exact as the differences are.
+_VANISHES, _EXACT = 750.0, 50.0
+_AT_ONCE = 1 << 20
+
+
+def exact_exponents(X: np.ndarray, centres: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """Return Σ_j t_ij (x_j - c_ij)² of every sample and centre, by differences where matrix products would lose it.
+
+    The expanded square is off by rounding of |x|² and |c|², which is much where samples are far from the origin and
+    near to each other.
+
+    >>> far = np.array([[1e8, 1.0]])
+    >>> exact_exponents(far, far + 0.5, np.ones((1, 2))).tolist()
+    [[0.5]]
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        weighted = centres * squares
+        sizes = (X * X) @ squares.T + np.einsum("ij,ij->i", centres, weighted)
+        E = sizes - 2.0 * (X @ weighted.T)
+        rows, columns = np.nonzero(~(sizes <= _EXACT) & ~(E - 1e-14 * sizes >= _VANISHES))
+        for start in range(0, len(rows), max(_AT_ONCE // X.shape[1], 1)):
+            at = slice(start, start + max(_AT_ONCE // X.shape[1], 1))
+            gaps = X[rows[at]] - centres[columns[at]]
+            E[rows[at], columns[at]] = np.einsum("ij,ij,ij->i", gaps, gaps, squares[columns[at]])
+    return np.maximum(E, 0.0, out=E)
+
+
+def nearest_centre(z: np.ndarray, centres: np.ndarray) -> int:
+    """Return the number of the centre nearest to a sample, whose distances may be beyond what can be squared."""
+    gaps = np.abs(centres - z)
+    gaps /= gaps.max(initial=np.finfo(np.float64).tiny)
+    return int(np.argmin(np.einsum("ij,ij->i", gaps, gaps)))
+
+
 def _centres(centres: Any, theta: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     C, T = (np.asarray(v.toarray() if hasattr(v, "toarray") else v, dtype=np.float64) for v in (centres, theta))
     if C.shape != T.shape or not len(C):
@@ -53,5 +87,5 @@ def lab_rbf(A, B, known):
     """
     centres, squares, origin = known
     A, B = (np.asarray(v.toarray() if hasattr(v, "toarray") else v, dtype=np.float64) - origin for v in (A, B))
-    nearest = np.array([np.argmin(np.sum((centres - z) ** 2, axis=1)) for z in B], dtype=np.intp)
-    return np.exp(-exponents(A, B, squares[nearest]))
+    nearest = np.array([nearest_centre(z, centres) for z in B], dtype=np.intp)
+    return np.exp(-exact_exponents(A, B, squares[nearest]))

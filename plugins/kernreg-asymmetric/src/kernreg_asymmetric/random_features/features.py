@@ -10,11 +10,13 @@ number of frequencies. One map is the other, each pair of features rotated by θ
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from kernreg.errors import RangeWarning
 from kernreg_asymmetric.shift_invariant.measures import PART_PHASES, SpectralMeasure
 
 FORMS = ("polar", "parts")
@@ -65,6 +67,7 @@ class FourierFeatures:
     def _waves(self, X: Any, phases: np.ndarray | None) -> np.ndarray:
         dtype = X.dtype
         angles = np.asarray(X @ self.frequencies.T.astype(dtype, copy=False))
+        _warn_of_large(angles)
         if phases is not None:
             angles += phases.astype(dtype)
         D = len(self.weights)
@@ -75,6 +78,18 @@ class FourierFeatures:
         waves[:, :D] *= root
         waves[:, D:] *= root
         return waves
+
+
+def _warn_of_large(angles: np.ndarray) -> None:
+    """Warn where rounding an angle ⟨ω, x⟩ moves it by more than a thousandth of a radian: its wave is lost."""
+    largest = float(np.abs(angles).max(initial=0.0))
+    if not largest * np.finfo(angles.dtype).eps <= 1e-3:
+        warnings.warn(
+            f"ask-rff: an angle ⟨ω, x⟩ is {largest:.3g}, whose cosine rounding makes arbitrary in {angles.dtype}. "
+            "Scale the samples, or move their mean to the origin: the kernel only sees differences of samples",
+            RangeWarning,
+            stacklevel=2,
+        )
 
 
 def draw_features(measure: SpectralMeasure, count: int, form: str, rng: np.random.Generator) -> FourierFeatures:
