@@ -10,7 +10,7 @@ BIN     := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 SOURCES := $(wildcard plugins/*/src)
 
-.PHONY: demo test test-cpus torture lint format docs bench bench-publish bench-compare time-to-accuracy papers-quick clean help
+.PHONY: demo test test-cpus torture mutation lint format docs bench bench-publish bench-compare time-to-accuracy papers-quick clean help
 .NOTPARALLEL: # two targets must not run pip in one environment at once
 .DEFAULT_GOAL := help
 
@@ -19,6 +19,7 @@ help:
 	@echo "make test     tests and doctests of kernreg and of the plugins"
 	@echo "make test-cpus   its numerical part as older CPUs compute, all that this one can be or CPUS=haswell"
 	@echo "make torture  attacks on everything, an hour (PART=ci, BUDGET=20m, ATTACKS=solver-*, SEED=7, REPLAY=file)"
+	@echo "make mutation   300 small changes of the numerical code, each of which a test should notice; hours (COUNT=50)"
 	@echo "make lint     ruff, mypy and the layers"
 	@echo "make format   let ruff rewrite the layout and the fixable findings"
 	@echo "make docs     the documentation as HTML, in docs/_build/html"
@@ -44,6 +45,10 @@ test-cpus: $(VENV)/.extra-test
 torture: $(VENV)/.extra-test
 	PYTHONPATH=tests $(BIN)/python -m torture $(ATTACKS) --workers $(WORKERS) $(PART:%=--part %) $(BUDGET:%=--budget %) \
 	  $(SEED:%=--seed %) $(REPLAY:%=--replay %) $(RECORD:yes=--record)
+
+# Goes on where it stopped; SEED=2 draws others.
+mutation: $(VENV)/.extra-test
+	PYTHONPATH=tests $(BIN)/python -m mutation $(COUNT:%=--count %) $(SEED:%=--seed %)
 
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .

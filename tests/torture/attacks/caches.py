@@ -385,6 +385,7 @@ ATTACKS = [
         ci=13,
         minutes=4,
         seconds=600,
+        fresh=True,
     ),
     Attack(
         "cache-writing",
@@ -397,6 +398,7 @@ ATTACKS = [
         minutes=6,
         seconds=900,
         workers=1,
+        fresh=True,
     ),
     Attack(
         "cache-crowd",
@@ -408,6 +410,7 @@ ATTACKS = [
         minutes=4,
         seconds=1800,
         workers=1,
+        fresh=True,
     ),
     Attack(
         "cache-edits",
@@ -418,5 +421,6 @@ ATTACKS = [
         ci=1,
         minutes=5,
         seconds=600,
+        fresh=True,
     ),
 ]

@@ -324,6 +324,7 @@ ATTACKS = [
         minutes=2,
         seconds=900,
         cpu=300,
+        fresh=True,
     ),
     Attack(
         "threads-shared",
@@ -335,6 +336,7 @@ ATTACKS = [
         minutes=1,
         seconds=900,
         cpu=300,
+        fresh=True,
     ),
     Attack(
         "processes",
@@ -347,6 +349,7 @@ ATTACKS = [
         seconds=900,
         cpu=300,
         workers=1,
+        fresh=True,
     ),
     Attack(
         "engines",
@@ -360,6 +363,7 @@ ATTACKS = [
         cpu=600,
         memory=16 << 30,
         workers=1,
+        fresh=True,
     ),
     Attack(
         "soak",
@@ -372,5 +376,6 @@ ATTACKS = [
         seconds=1800,
         cpu=900,
         workers=1,
+        fresh=True,
     ),
 ]
