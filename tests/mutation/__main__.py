@@ -89,9 +89,7 @@ def stages(reach: Reach, mutant: Mutant) -> list[tuple[list[str], float]]:
     groups: list[tuple[list[str], float]] = []
     if not reach.knows(mutant):
         begin = next(begin for begin in BY_PATH if mutant.module.startswith(begin))
-        own = f"kernreg/{mutant.module.removeprefix('kernreg/')}"
-        groups = [([f"tests/{name}" for name in names], 60.0) for names in ([each] for each in BY_PATH[begin])]
-        return [([own], 4.0), *groups] if ">>>" in Path(own).read_text() else groups
+        return [([f"tests/{name}"], 60.0) for name in BY_PATH[begin]]
     names = iter(reach.tests(mutant))
     for limit in _STAGES:
         group, total = [], 0.0

@@ -89,4 +89,4 @@ def _run(root: Path, mutant: Mutant, tests: Sequence[str], seconds: float) -> in
         code = int(pytest.main([*options, *tests]))
     except BaseException:
         return _BROKEN
-    return {0: _PASSED, 4: _BROKEN, 5: _BROKEN}.get(code, _FAILED)  # 4: bad arguments, 5: no tests
+    return {0: _PASSED, 5: _PASSED, 4: _BROKEN}.get(code, _FAILED)  # 5: no tests here; 4: pytest was called wrongly
