@@ -409,6 +409,7 @@ def test_values_of_a_spec_that_cannot_be_read_are_told(value):
         {"name": "s", "solver": "x" * 5000},
         {"name": "x" * 5000, "solver": "kpca"},
         {"name": "s", "solver": "kpca", "params": {"x" * 5000: 1}},
+        {"name": "s", "solver": "ls-svm", "params": {"gamma": {"$float": "x" * 5000}}},
         "x" * 5000,
     ],
 )
