@@ -33,12 +33,13 @@ help:
 demo: $(VENV)/.extra-plot
 	$(BIN)/python -m kernreg.demo
 
+# worksteal: a worker starts with neighbouring tests, so that one of them makes what a module shares.
 test: $(VENV)/.extra-test
-	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 # OpenBLAS and Numba choose their code by the CPU, and last bits differ: nothing that kernreg says may depend on them.
 test-cpus: $(VENV)/.extra-test
-	$(BIN)/python tests/cpus.py $(CPUS) -n $(WORKERS) $(PYTEST_ARGS)
+	$(BIN)/python tests/cpus.py $(CPUS) -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 # An hour on two cores; what fails is written to torture_output/failures, and REPLAY=file runs it again. PART=ci are a few
 # minutes, the same cases each time; BUDGET=20m ends by the clock; RECORD=yes writes the table of docs/appendix/reliability.md.
@@ -54,8 +55,7 @@ lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/mypy kernreg
-	set -e; for source in $(SOURCES); do $(BIN)/mypy $$source; done
+	$(BIN)/mypy kernreg $(SOURCES)
 
 format: $(VENV)/.extra-lint
 	$(BIN)/ruff check --fix .

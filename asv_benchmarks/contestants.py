@@ -294,6 +294,13 @@ def contestants(problem: str) -> list[Contestant]:
                 3000,
                 12000,
             ),
+            _kernreg(
+                "kernreg cells",
+                "cells(kernel=\"rbf(sigma='0.7*scale')\", solver='ls-svm(gamma=100.0)', cell_size={}, overlap=0.6, "
+                "widths=None)",
+                1000,
+                5000,
+            ),
             *peers(False, forests=(20, 200), boosted=((100, 31),)),
         ]
     return [

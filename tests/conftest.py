@@ -18,6 +18,11 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in ("THREADS", "ENGINE", "PLUGINS"):
         os.environ.pop(f"KERNREG_{name}", None)
     os.environ["KERNREG_MEMORY"] = "1GB"  # what is free at the moment decides nothing
+    if config.getoption("numprocesses", None):
+        # Test processes side by side, each with BLAS threads that wait by spinning, take the CPU from each other. Read
+        # by the processes that start from here on; kernreg's own threads stay as many as there are cores.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if "KERNREG_CACHE_DIR" not in os.environ and hasattr(config, "cache"):
         os.environ["KERNREG_CACHE_DIR"] = str(config.cache.mkdir("kernreg"))
 

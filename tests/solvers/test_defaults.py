@@ -37,7 +37,8 @@ def test_classifiers_are_as_good_as_svc(name, gamma):
     peer = score(SVC(), X, y, folds)
     settings = {} if gamma is None else {"gamma": gamma}
     assert score(kr.make_solver("ls-svm", **settings), X, y, folds) >= peer - 0.011
-    for kernel in SYMMETRIC:
+    # Two of the six kernels for each set and way to gamma: every kernel with every way.
+    for kernel in SYMMETRIC[list(SETS).index(name) :: len(SETS)]:
         assert score(kr.make_solver("ls-svm", kernel=kernel, **settings), X, y, folds) >= peer - 0.05, kernel
     if gamma is None:  # which is "loo" to ask-ls
         assert score(kr.make_solver("ask-ls"), X, y, folds) >= peer - 0.011

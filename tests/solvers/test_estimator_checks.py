@@ -96,12 +96,6 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@kernreg.testing.parametrize_with_checks(
-    [
-        *SOLVERS,
-        *(LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor, CellsClassifier, CellsRegressor),
-        *(KernelPCA, KernelSVD, AsymmetricNystroem, SCGLDK, SCGOSK),
-    ]
-)
+@kernreg.testing.parametrize_with_checks(SOLVERS)
 def test_laws_of_solvers(check):
     check()

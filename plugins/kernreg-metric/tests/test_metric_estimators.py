@@ -75,7 +75,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@kernreg.testing.parametrize_with_checks([LDK, OSK, IdealRegularized, SimpleNPK, FisherScore, *CHECKED])
+@kernreg.testing.parametrize_with_checks(CHECKED)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_laws_of_solvers(check):
     check()
