@@ -62,7 +62,8 @@ format: $(VENV)/.extra-lint
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.extra-docs
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -j $(WORKERS) -b html docs docs/_build/html
+	$(BIN)/python docs/_extensions/check_site.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 # PROFILE is quick (the short claims and the series of the page), claims (the long ones, too) or full (every benchmark,
@@ -93,7 +94,7 @@ papers-quick: $(VENV)/.extra-plot
 	$(BIN)/kernreg papers report --quick
 
 clean:
-	rm -rf $(VENV) build dist demo_output torture_output papers-results docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo_output torture_output papers-results docs/_build docs/gallery docs/reference/api docs/reference/kernels .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf asv_benchmarks/results asv_benchmarks/html asv_benchmarks/env
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

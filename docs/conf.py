@@ -28,12 +28,14 @@ extensions = [
     "solver_tables",
     "layers",
     "pictures",
+    "measured",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "examples", "gallery/**/*.ipynb", "benchmarks"]
 nitpicky = True
 # Types in docstrings are words such as "array of shape (n,)", not names to look up.
 nitpick_ignore_regex = [("py:(class|obj|exc|data)", ".*")]
+suppress_warnings = ["ref.python"]  # "name" is an attribute of several classes, and no link
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -56,7 +58,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
-    "min_reported_time": 5,
+    "write_computation_times": False,  # a page that loads its scripts from elsewhere
     "abort_on_example_error": True,
 }
 # Seeing the picture is the point of an example.
@@ -72,7 +74,7 @@ html_sidebars = {"index": [], "install": [], "faq": []}
 html_theme_options = {
     "logo": {"text": "kernreg"},
     "navbar_align": "left",
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 7,
     "show_nav_level": 1,
     "navigation_depth": 3,
     "collapse_navigation": True,

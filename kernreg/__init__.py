@@ -13,6 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+#: The version of kernreg.
 __version__ = "0.1.0"
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "get_config",
     "kernel",
     "load",
+    "load_plugin",
     "make_chain",
     "make_engine",
     "make_ensembler",
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from kernreg.io.sources.opening import open_samples
     from kernreg.kernels import kernel
     from kernreg.persistence.files import load, save
+    from kernreg.registry.plugin_files import load_plugin
     from kernreg.solvers.tuning import tune
 
 _HOMES = {
@@ -50,6 +53,7 @@ _HOMES = {
     "get_config": "kernreg.config",
     "kernel": "kernreg.kernels",
     "load": "kernreg.persistence.files",
+    "load_plugin": "kernreg.registry.plugin_files",
     "make_chain": "kernreg.chain",
     "make_engine": "kernreg.factory",
     "make_ensembler": "kernreg.factory",

@@ -124,6 +124,15 @@ def set_config(**changes: Unpack[Settings]) -> None:
     ------
     ConfigError
         If a setting is unknown or has a value that is not accepted; nothing is changed then.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> before = kr.get_config().threads
+    >>> kr.set_config(threads=1)
+    >>> kr.get_config().threads
+    1
+    >>> kr.set_config(threads=before)
     """
     global _process
     _process = replace(_process_config(), **_checked(changes))

@@ -85,6 +85,12 @@ def make_solver(spec: Any, **params: Any) -> Any:
         If the solver has no such parameter.
     UnknownPlugin, PluginConflict, PluginLoadError
         If there is no such solver, or it cannot be had.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> kr.make_solver("ls-svm", kernel="rbf(sigma=2.0)", gamma=10.0)
+    LSSVC(gamma=10.0, kernel='rbf(sigma=2.0)')
     """
     return _make_instance("solver", spec, params)
 
@@ -93,6 +99,13 @@ def make_ensembler(spec: Any, **params: Any) -> Any:
     """An ensembler by name, with parameters, not fitted.
 
     Takes a spec such as ``"average"``, a class or an instance, and raises, as `make_solver` does.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> views = {"source": [1.0], "target": [3.0]}
+    >>> kr.make_ensembler("average").fit(views, [1]).merge({"source": [2.0], "target": [4.0]})
+    array([3.])
     """
     return _make_instance("ensembler", spec, params)
 

@@ -12,6 +12,17 @@ from sklearn.metrics import f1_score, normalized_mutual_info_score
 from kernreg.engine.arrays import is_sparse
 from kernreg.errors import DataError
 
+__all__ = [
+    "coherence",
+    "coherence_scorer",
+    "f1_scores",
+    "induced_norms",
+    "nmi",
+    "nmi_scorer",
+    "pmi",
+    "singular_vector_error",
+]
+
 _DENSE = 500  # below this a full decomposition is quicker than a Krylov method, and has no starting vector
 
 
@@ -97,12 +108,30 @@ def nmi(labels_true: Any, labels_pred: Any) -> float:
 
 
 def nmi_scorer(estimator: Any, X: Any, y: Any) -> float:
-    """Score a fitted biclustering, or any clusterer with ``predict``, by the NMI of its clusters of rows with y."""
+    """Score a fitted biclustering, or any clusterer with ``predict``, by the NMI of its clusters of rows with y.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> from kernreg.datasets import make_documents
+    >>> A, documents, _ = make_documents(60, 30, 2, within=0.4, random_state=0)
+    >>> nmi_scorer(kr.make_solver("bicluster", n_clusters=2).fit(A), A, documents) > 0.9
+    True
+    """
     return nmi(y, estimator.predict(X))
 
 
 def coherence_scorer(estimator: Any, X: Any, y: Any = None) -> float:
-    """Score a fitted biclustering by the coherence of its clusters of columns on X; needs no targets."""
+    """Score a fitted biclustering by the coherence of its clusters of columns on X; needs no targets.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> from kernreg.datasets import make_documents
+    >>> A, _, _ = make_documents(60, 30, 2, within=0.4, random_state=0)
+    >>> coherence_scorer(kr.make_solver("bicluster", n_clusters=2).fit(A), A) > 0.2
+    True
+    """
     return coherence(X, estimator.column_labels_)
 
 

@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
@@ -21,13 +22,15 @@ DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TOML = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-COMMAND = re.compile(r"^(?: {4}|\| `)kernreg ([a-z-]+)", re.MULTILINE)
+COMMAND = re.compile(r"^(?: {4}|\| `)kernreg (?:--plugin \S+ )*([a-z-]+)", re.MULTILINE)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_python_of_a_document_runs(document):
+def test_the_python_of_a_document_runs(document, monkeypatch):
     text = document.read_text(encoding="utf-8")
-    namespace: dict[str, object] = {"__name__": "__main__"}  # as a script or notebook
+    main = ModuleType("__main__")  # as a script or notebook, in which pickle finds classes
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    namespace = vars(main)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     with registry.isolated():
         for block in FENCE.finditer(text):
@@ -35,7 +38,7 @@ def test_the_python_of_a_document_runs(document):
             if ">>>" in code:
                 example = doctest.DocTestParser().get_doctest(code, namespace, document.name, str(document), line)
                 runner.run(example, clear_globs=False)
-                namespace = example.globs
+                namespace.update(example.globs)
             else:
                 # Blank lines first, so that a traceback names the line of the document.
                 exec(compile("\n" * line + code, str(document), "exec"), namespace)

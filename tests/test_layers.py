@@ -1,4 +1,4 @@
-"""The layers: what docs/extend/architecture.md and the packages say of them is what the contract in pyproject.toml says."""
+"""The layers: docs/extend/architecture.md and the packages say what the contract in pyproject.toml says."""
 
 from __future__ import annotations
 

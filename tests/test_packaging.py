@@ -12,7 +12,8 @@ import pytest
 
 import kernreg
 from kernreg.cli.app import COMMANDS
-from kernreg.cli.installation.new_plugin import FILES
+from kernreg.cli.installation.new_plugin import FILES, USAGE
+from kernreg.registry import KINDS
 
 ROOT = Path(__file__).parent.parent
 
@@ -34,7 +35,8 @@ def test_the_version_is_that_of_the_package(wheel):
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     names = set(wheel.namelist())
     assert "kernreg/py.typed" in names
-    assert {f"kernreg/cli/installation/plugin_template/{file}" for file in FILES} <= names
+    templates = {file.replace("KIND", kind) for file in (*FILES, USAGE) for kind in KINDS}
+    assert {f"kernreg/cli/installation/plugin_template/{file}" for file in templates} <= names
     assert {name.split("/")[0] for name in names} == {"kernreg", f"kernreg-{kernreg.__version__}.dist-info"}
     assert not [name for name in names if "papers" in name]
 

@@ -27,10 +27,10 @@ def process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[
 
 
 def as_rst(lines: list[str]) -> list[str]:
-    """Return the lines of a docstring with all that is not code escaped.
+    r"""Return the lines of a docstring with all that is not code escaped.
 
     >>> as_rst(["|x|² of `x`, see ``loo_`` and loo_path_.", "    >>> a | b_"])
-    ['\\\\|x\\\\|² of ``x``, see ``loo_`` and loo_path\\\\_.', '    >>> a | b_']
+    ['\\|x\\|² of ``x``, see ``loo_`` and loo_path\\_.', '    >>> a | b_']
     """
     found, code, indent = [], False, 0
     for line in lines:

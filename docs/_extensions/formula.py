@@ -18,7 +18,10 @@ FUNCTIONS = {
     "range_k": r"\mathrm{range}_k",
     "n_bins": r"\mathrm{bins}",
 }
-GREEK_NAMES = "sigma rho alpha beta gamma tau nu theta phi kappa delta lambda mu pi omega chi eta".split()
+GREEK_NAMES = (
+    *("sigma", "rho", "alpha", "beta", "gamma", "tau", "nu", "theta", "phi"),
+    *("kappa", "delta", "lambda", "mu", "pi", "omega", "chi", "eta"),
+)
 GREEK = {name: rf"\{name} " for name in GREEK_NAMES} | dict(
     zip("σραβγτνθφκδλμπωχη", (rf"\{name} " for name in GREEK_NAMES), strict=True)
 )
@@ -134,4 +137,6 @@ def as_rst(formula: str, parameters: Collection[str] = ()) -> str:
             line += rf"\ :math:`{text}`\ " if line else rf":math:`{text}`\ "
         else:
             line += text
-    return line.replace("\\  ", " ").replace(" \\ ", " ").replace("`\\ ,", "`,").replace("`\\ :", "`:").removesuffix("\\ ")
+    return (
+        line.replace("\\  ", " ").replace(" \\ ", " ").replace("`\\ ,", "`,").replace("`\\ :", "`:").removesuffix("\\ ")
+    )

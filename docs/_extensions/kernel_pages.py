@@ -34,6 +34,13 @@ SAMPLES = {
     "gaussian": "Gaussians: means, then variances",
     "index": "row numbers of nodes or samples",
 }
+PARAMETERS = """.. list-table::
+   :header-rows: 1
+   :widths: 20 60 20
+
+   * - Parameter
+     - Accepted
+     - Default"""
 GROUPS = {
     "numbers": lambda family: family.inputs == "real" and family.of != "kernels" and not needs(family),
     "histograms": lambda family: family.inputs in ("nonnegative", "distribution", "gaussian"),
@@ -92,6 +99,13 @@ def definiteness(family: Any) -> str:
     return "—" if family.definite is None and not family.symmetric else words[family.definite]
 
 
+def badges(entry: Any, family: Any) -> str:
+    """Return what is worth knowing before a kernel is chosen."""
+    words = [symmetry(family), *([definiteness(family)] if definiteness(family) not in ("—", symmetry(family)) else [])]
+    plugin = [] if entry.distribution == "kernreg" else [f":bdg-info-line:`{entry.distribution}`"]
+    return " ".join([*(f":bdg-secondary-line:`{word}`" for word in words), *plugin])
+
+
 def page(entry: Any, family: Any) -> str:
     """Return the page of a kernel."""
     inputs = SAMPLES.get(family.inputs, family.inputs) if isinstance(family.inputs, str) else str(family.inputs)
@@ -127,8 +141,7 @@ def _parameters(family: Any) -> list[str]:
         + ("required" if each.default is REQUIRED else f"``{each.default!r}``")
         for each in family.parameters
     ]
-    head = ".. list-table::\n   :header-rows: 1\n   :widths: 20 60 20\n\n   * - Parameter\n     - Accepted\n     - Default"
-    return [head, *rows, ""]
+    return [PARAMETERS, *rows, ""]
 
 
 def _told(family: Any) -> list[str]:
@@ -149,7 +162,7 @@ class KernelCards(Directive):
     def run(self) -> list[nodes.Node]:
         """Parse the cards as if they were written on the page."""
         chosen = [pair for pair in public.registered("kernel") if group(pair[1]) == self.arguments[0]]
-        lines = [".. grid:: 1 2 2 3", "   :gutter: 3", ""]
+        lines = [".. grid:: 1 1 2 2", "   :gutter: 3", ""]
         for entry, family in chosen:
             lines += [
                 f"   .. grid-item-card:: {entry.name}",
@@ -161,8 +174,7 @@ class KernelCards(Directive):
                 "",
                 f"      {formula_of(family)}",
                 "",
-                f"      :bdg-secondary-line:`{symmetry(family)}` :bdg-secondary-line:`{definiteness(family)}`"
-                + (f" :bdg-info-line:`{entry.distribution}`" if entry.distribution != "kernreg" else ""),
+                f"      {badges(entry, family)}",
                 "",
             ]
         return parsed(self, lines)

@@ -57,6 +57,8 @@ def values(family: Any) -> tuple[np.ndarray, np.ndarray, int, tuple[str, str]]:
     if family.inputs == "real":
         places = np.zeros((POINTS, samples.shape[1]))
         places[:, 0] = line
+        if family.of == "dot":  # k(x, 0) is a constant
+            return line, matrix(kernel, places), int(np.argmin(abs(line - 1.0))), ("x", "1")
         return line, matrix(kernel, places), middle, ("x", "0")
     if family.inputs in ("nonnegative", "distribution"):
         share = np.linspace(0.01, 0.99, POINTS)

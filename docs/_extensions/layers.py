@@ -1,6 +1,7 @@
 """The picture of the layers, for architecture.md: from the contract in pyproject.toml and the imports there really are.
 
-`make docs` draws it, as an extension of Sphinx, into ``_build``; ``python docs/_extensions/layers.py layers.svg`` draws it alone.
+`make docs` draws it, as an extension of Sphinx, into ``_build``. ``python docs/_extensions/layers.py layers.svg`` draws it
+alone.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ def setup(app: Any) -> dict[str, bool]:
 def draw_all(docs: Path) -> None:
     """Draw the pictures of all pages, where they are not what they would be."""
     import files
+
     from asv_benchmarks.time_to_accuracy import draw as draw_contest
 
     folder = docs / "_build/pictures"
@@ -39,7 +40,7 @@ def draw_all(docs: Path) -> None:
 
 def shown(page: Path) -> list[str]:
     """Return the names of the pictures that a page shows."""
-    return SHOWN.findall(page.read_text(encoding="utf-8"))
+    return [name for name in SHOWN.findall(page.read_text(encoding="utf-8")) if name.startswith(f"{page.stem}-")]
 
 
 def pages(docs: Path) -> list[Path]:
@@ -54,18 +55,21 @@ def draw(page: Path, folder: Path) -> list[Path]:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    from kernreg.registry import isolated
+
     folder.mkdir(parents=True, exist_ok=True)
     namespace: dict[str, object] = {"__name__": "__main__"}
     written: list[Path] = []
     plt.close("all")
-    for block in FENCE.finditer(page.read_text(encoding="utf-8")):
-        if ">>>" in block[1]:  # a session, which the tests compare with what it shows
-            continue
-        exec(compile(block[1], str(page), "exec"), namespace)
-        for number in plt.get_fignums():
-            written.append(folder / f"{page.stem}-{len(written) + 1}.png")
-            plt.figure(number).savefig(written[-1], dpi=110, bbox_inches="tight", facecolor="white")
-        plt.close("all")
+    with isolated():  # what a page registers is not for the catalogues
+        for block in FENCE.finditer(page.read_text(encoding="utf-8")):
+            if ">>>" in block[1]:  # a session, which the tests compare with what it shows
+                continue
+            exec(compile(block[1], str(page), "exec"), namespace)
+            for number in plt.get_fignums():
+                written.append(folder / f"{page.stem}-{len(written) + 1}.png")
+                plt.figure(number).savefig(written[-1], dpi=110, bbox_inches="tight", facecolor="white")
+            plt.close("all")
     return written
 
 

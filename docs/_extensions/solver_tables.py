@@ -47,7 +47,14 @@ def row(entry: Any, cls: Any) -> str:
     return f"   * - {where}\n     - {api_pages.summary(cls)}\n     - ``{entry.distribution}``"
 
 
-HEAD = ".. list-table::\n   :header-rows: 1\n   :widths: 20 60 20\n   :class: names\n\n   * - Name\n     - What it is\n     - From"
+HEAD = """.. list-table::
+   :header-rows: 1
+   :widths: 20 60 20
+   :class: names
+
+   * - Name
+     - What it is
+     - From"""
 
 
 class SolverTable(Directive):

@@ -222,7 +222,7 @@ def _decode(value: Any, where: str, composed: Composed) -> Any:
     if mark not in _WRITTEN:
         raise SpecError(f"{where}: {mark!r} is not known to this kernreg")
     kind, example = _WRITTEN[mark]
-    if not isinstance(inner, kind):
+    if not issubclass(type(inner), kind):
         raise SpecError(f"{where}: {mark} = {inner!r:.100} is not accepted; it looks like {example}")
     if mark == "$object":
         return _read_object(inner, composed)

@@ -36,7 +36,8 @@ COMMANDS = {
     "doctor": "Look for problems: versions, threads, BLAS, cache, plugins.",
     "check": "Run the conformance kit on a plugin.",
     "cache": "Look at, delete or make the compiled kernels on disk.",
-    "new-plugin": "Write a ready plugin package.",
+    "new-plugin": "Write a ready plugin package of any kind.",
+    "plugin-index": "Write a page about plugins and their checks.",
 }
 
 
@@ -123,7 +124,33 @@ def plugin_commands() -> dict[str, str]:
     return lines
 
 
+def load_files(ctx: click.Context, parameter: click.Parameter, files: tuple[str, ...]) -> None:
+    """Load plugin files before the command is looked up: it may be one of theirs."""
+    if ctx.resilient_parsing:  # a shell asks what there is, for completion: that runs no code
+        return
+    from kernreg.registry.plugin_files import load_plugin
+
+    shown_by_python, warnings.showwarning = warnings.showwarning, show_warning
+    try:
+        for file in files:
+            load_plugin(file)
+    except KernregError as error:
+        raise Refusal(printable(str(error))) from error
+    finally:
+        warnings.showwarning = shown_by_python
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--plugin",
+    "files",
+    type=click.Path(dir_okay=False),
+    multiple=True,
+    is_eager=True,
+    expose_value=False,
+    callback=load_files,
+    help="A Python file with kernels, solvers … to use in this run; may be given several times.",
+)
 @click.version_option(kernreg.__version__, prog_name="kernreg", message="%(prog)s %(version)s")
 def application() -> None:
     """Kernel methods on tables and graphs; what is installed, whether it works, how to add more."""

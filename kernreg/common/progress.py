@@ -52,7 +52,12 @@ def row_progress(label: str, total: int) -> Iterator[None]:
 
 
 def advance(count: int) -> None:
-    """Say, from any thread of the pass, that so many more rows are done; nothing happens where nobody watches."""
+    """Say, from any thread of the pass, that so many more rows are done; nothing happens where nobody watches.
+
+    Examples
+    --------
+    >>> advance(100)  # without a bar that counts them, nothing happens
+    """
     watch = _rows.get()
     if watch is not None:
         watch(count)

@@ -35,6 +35,13 @@ class Dataset(Bunch):
 
     Some have more: ``edges`` (n_edges, 2) and ``node_ids`` of graphs, ``kernel_matrix`` (the matrix of the authors of
     AsK-LS, citeseer_askls), ``sample_id``, ``study_run``, ``categories`` (OpenML).
+
+    Examples
+    --------
+    >>> from kernreg.datasets import load
+    >>> iris = load("iris")
+    >>> iris.kind, iris.X.shape, iris.target_names.tolist()
+    ('tabular', (150, 4), ['setosa', 'versicolor', 'virginica'])
     """
 
     @property

@@ -30,6 +30,12 @@ class Entry:
         Whether `load` finds it here, without a network.
     origin : str
         Where it comes from.
+
+    Examples
+    --------
+    >>> from kernreg.datasets import available
+    >>> next(entry for entry in available() if entry.name == "iris").present
+    True
     """
 
     name: str

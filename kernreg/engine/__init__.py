@@ -73,7 +73,13 @@ __all__ = [
 
 
 def describe() -> dict[str, object]:
-    """Return what `kernreg doctor` shows: the configured engine, threads of this process, the disk cache."""
+    """Return what `kernreg doctor` shows: the configured engine, threads of this process, the disk cache.
+
+    Examples
+    --------
+    >>> describe()["class"]
+    'LocalEngine'
+    """
     from kernreg.engine import dispatch, threads
     from kernreg.engine.compiler import cache
 

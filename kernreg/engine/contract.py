@@ -32,6 +32,13 @@ class Engine(ABC):
 
     Made once from a spec by `kernreg.make_engine`, shared by threads, closed when it is no longer needed. Samples are
     what kernels have checked: arrays, CSR, `SampleParts`, or handles of this engine.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> engine = kr.make_engine("local")
+    >>> isinstance(engine, Engine), engine.fits(8 * 100 * 100)
+    (True, True)
     """
 
     closed = False

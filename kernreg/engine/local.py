@@ -25,7 +25,15 @@ from kernreg.engine.sources.views import as_row_source
 
 
 class LocalEngine(Engine):
-    """Threads of this process, within the memory budget."""
+    """Threads of this process, within the memory budget.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> with kr.config_context(engine=LocalEngine()):
+    ...     kr.make_kernel("linear")([[1.0, 2.0]]).tolist()
+    [[5.0]]
+    """
 
     def place(self, samples: Any, check: Callable[[Any], Any] | None = None) -> Handle:
         """Return a handle of the samples where they are; nothing is copied."""

@@ -16,6 +16,15 @@ class Split:
     The kernel value is ``exp(log_left(|x|²) + log_right(|z|²)) * (1 + excess(<x, z>))`` for programs of
     ``sqeuclidean``, and ``f(0) + (f(<x, z>) - f(0))`` for programs of ``dot`` (which need no Split).
     All three functions take the statistic and the kernel parameters, and work on numpy arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernreg.kernels.builtin import rbf
+    >>> norms = (Split(lambda n, s: -n / s**2, lambda n, s: -n / s**2, lambda dot, s: np.expm1(2 * dot / s**2)))
+    >>> value = np.exp(norms.log_left(1.0, 2.0) + norms.log_right(4.0, 2.0)) * (1 + norms.excess(2.0, 2.0))
+    >>> bool(np.isclose(value, rbf(sigma=2.0)([[1.0]], [[2.0]])[0, 0]))
+    True
     """
 
     log_left: Callable[..., Any]
@@ -51,6 +60,13 @@ class Program:
         The factorisation used for products with sparse data.
     side : int, optional
         The side of the blocks in which a matrix is filled, where a function of blocks wants smaller ones.
+
+    Examples
+    --------
+    >>> def halved(dot):
+    ...     return 0.5 * dot
+    >>> Program("halved", "dot", halved, symmetric=True).statistic
+    'dot'
     """
 
     name: str

@@ -28,6 +28,19 @@ class Ensembler(AtomicFit, BaseEstimator):
         Class attribute. Whether merging copies of one view gives that view; the conformance kit holds it to that.
     view_names_ : tuple of str
         Names of the views seen in fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Median(Ensembler):
+    ...     uses_targets = False
+    ...     def _learn(self, views, targets):
+    ...         pass
+    ...     def _combine(self, views):
+    ...         return np.median(list(views.values()), axis=0)
+    >>> views = {"a": [1.0], "b": [2.0], "c": [9.0]}
+    >>> Median().fit(views, [1]).merge(views)
+    array([2.])
     """
 
     uses_targets: ClassVar[bool] = True

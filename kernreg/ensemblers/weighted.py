@@ -66,6 +66,11 @@ class Target(_Named):
     ----------
     weights_ : dict
         1 for the view, 0 for the others.
+
+    Examples
+    --------
+    >>> Target().fit({"source": [1.0, -2.0], "target": [0.5, 3.0]}, [1, -1]).merge({"source": [4.0], "target": [5.0]})
+    array([5.])
     """
 
     _name = "target"

@@ -13,7 +13,17 @@ from kernreg.graphs.matrices import check_embedding, check_graph, graph_samples
 
 
 class EdgeSplit(NamedTuple):
-    """A graph without some of its edges, and pairs of nodes of which half are these edges (label 1), half none (0)."""
+    """A graph without some of its edges, and pairs of nodes of which half are these edges (label 1), half none (0).
+
+    Examples
+    --------
+    >>> from kernreg.datasets import make_directed_communities
+    >>> from kernreg.graphs import split_edges
+    >>> graph, _ = make_directed_communities(60, 2, random_state=0)
+    >>> split = split_edges(graph, test_size=0.1, random_state=0)
+    >>> split.graph.nnz < graph.nnz, split.pairs.shape[1], float(split.labels.mean())
+    (True, 2, 0.5)
+    """
 
     graph: sp.csr_array
     pairs: np.ndarray
@@ -70,6 +80,14 @@ def embed_nodes(graph: Any, n_components: int = 64) -> tuple[np.ndarray, np.ndar
 
     With I a node is near to itself, so that nodes which share neighbours are near to each other's. The inner product of
     a source and a target is the entry of the approximation of rank ``n_components``.
+
+    Examples
+    --------
+    >>> from kernreg.datasets import make_directed_communities
+    >>> graph, _ = make_directed_communities(60, 2, random_state=0)
+    >>> sources, targets = embed_nodes(graph, 2)
+    >>> sources.shape, targets.shape
+    ((60, 2), (60, 2))
     """
     from kernreg.kernels.indexed import precomputed
     from kernreg.solvers import KernelSVD

@@ -16,6 +16,7 @@ from kernreg.engine.arrays import is_sparse
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.domains import adjacency_matrix
 
+#: How embeddings of nodes are compared: by distance or by inner product.
 MEASURES = ("euclidean", "inner")
 
 
@@ -60,7 +61,13 @@ def graph_from_edges(edges: Any, n_nodes: int | None = None, weights: Any = None
 
 
 def check_graph(graph: Any) -> sp.csr_array:
-    """Return a copy of a square matrix, or of a graph of networkx, as CSR of float64; raise DataError for others."""
+    """Return a copy of a square matrix, or of a graph of networkx, as CSR of float64; raise DataError for others.
+
+    Examples
+    --------
+    >>> check_graph([[0, 1], [0, 0]]).toarray().tolist()
+    [[0.0, 1.0], [0.0, 0.0]]
+    """
     try:
         A = sp.csr_array(adjacency_matrix(graph), dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:

@@ -30,6 +30,12 @@ class Samples:
         The targets, where one was named or the format has them: text, whole numbers or real ones, as in the file.
     names : list of str or None
         Of the columns of X, where the file has them.
+
+    Examples
+    --------
+    >>> samples = Samples([[1.0, 2.0]], names=["height", "width"])
+    >>> samples.names, samples.y is None
+    (['height', 'width'], True)
     """
 
     X: Any
@@ -118,7 +124,14 @@ def read_samples(
 
 
 def format_of(path: Path, given: str | None = None) -> str:
-    """Return the name of the format of a file: the one given, or the one its suffix says."""
+    """Return the name of the format of a file: the one given, or the one its suffix says.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> format_of(Path("table.csv")), format_of(Path("graph.mtx"))
+    ('csv', 'mtx')
+    """
     if given is not None:
         if given not in FORMATS:
             raise DataError(f"there is no format {given!r}; there are {', '.join(FORMATS)}")

@@ -8,6 +8,7 @@
     family.py       KernelFamily: a kernel without its parameters
     normalisation.py  what engines run of row-normalised kernels
     function.py     kernels made of one function; bound row-normalised kernels
+    reference_kernel.py  ReferenceKernel: kernels of a sample's place in a reference set, for authors
     decorator.py    `kernel`, the decorator that makes a family of a function
     packed.py       samples that are not rows of numbers, packed into arrays
     structure.py    Structure: how such samples are read and packed; Ragged: lists of arrays
@@ -41,6 +42,7 @@ from kernreg.kernels.domains import (
 )
 from kernreg.kernels.family import KernelFamily
 from kernreg.kernels.packed import PackedSamples
+from kernreg.kernels.reference_kernel import ReferenceKernel
 from kernreg.kernels.structure import Ragged, Structure
 from kernreg.kernels.widths import width
 
@@ -51,6 +53,7 @@ __all__ = [
     "PackedSamples",
     "Parameter",
     "Ragged",
+    "ReferenceKernel",
     "Structure",
     "boolean",
     "centered",

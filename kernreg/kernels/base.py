@@ -32,6 +32,15 @@ class Kernel(KernelValue):
 
     Made by calling a family (``rbf(sigma=2.0)``), by `kernreg.make_kernel`, or by arithmetic on kernels. Parameters are
     read as attributes; `set_params` returns a new kernel.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> k = kr.make_kernel("rbf", sigma=1.0)
+    >>> k([[0.0], [1.0]]).round(3).tolist()
+    [[1.0, 0.368], [0.368, 1.0]]
+    >>> k.set_params(sigma=2.0), (k + 2.0 * k).symmetric
+    (rbf(sigma=2.0), True)
     """
 
     __slots__ = ()

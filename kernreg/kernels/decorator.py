@@ -20,6 +20,7 @@ from kernreg.kernels.function import FunctionKernel
 from kernreg.kernels.packed_kernel import PackedKernel
 from kernreg.kernels.structure import Structure
 from kernreg.kernels.widths import width
+from kernreg.registry.file_origin import is_plugin_file
 
 _NAME = re.compile(r"[^\W\d_][\w.-]*")
 INPUTS = ("real", "nonnegative", "distribution", "gaussian", "index")
@@ -82,8 +83,9 @@ class FunctionFamily(KernelFamily):
         return parameters
 
     def __reduce__(self) -> Any:
-        # By name where another process finds the same name; functions of a script or notebook travel by value.
-        if self._is_found_by_name():
+        # By name where another process finds the same name; functions of a script, a notebook or
+        # a plugin file travel by value.
+        if self._is_found_by_name() and not is_plugin_file(self.module):
             return super().__reduce__()
         # Without the example, which makes kernels of this family, and so would lead here again.
         data = cloudpickle.dumps((self.function, replace(self.declared, example=None)))

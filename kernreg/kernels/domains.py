@@ -34,7 +34,13 @@ REQUIRED = _Required()
 
 @dataclass(frozen=True)
 class Domain:
-    """A set of accepted values: ``check`` returns the normalised value or raises ValueError or TypeError."""
+    """A set of accepted values: ``check`` returns the normalised value or raises ValueError or TypeError.
+
+    Examples
+    --------
+    >>> Domain("an even number", lambda value: value if value % 2 == 0 else int("no")).check(4)
+    4
+    """
 
     description: str
     check: Callable[[Any], Any]
@@ -45,7 +51,14 @@ class Domain:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a kernel: its name, default and domain."""
+    """One parameter of a kernel: its name, default and domain.
+
+    Examples
+    --------
+    >>> from kernreg.kernels import positive
+    >>> Parameter("sigma", 1.0, positive).accept(2, "rbf")
+    2.0
+    """
 
     name: str
     default: Any
@@ -74,7 +87,15 @@ def _number(value: Any) -> float:
 
 
 def interval(low: float = -math.inf, high: float = math.inf, *, open_low: bool = False) -> Domain:
-    """Return the domain of finite numbers from ``low`` to ``high``; ``open_low`` leaves ``low`` itself out."""
+    """Return the domain of finite numbers from ``low`` to ``high``; ``open_low`` leaves ``low`` itself out.
+
+    Examples
+    --------
+    >>> interval(0.0, 1.0).check(0.5)
+    0.5
+    >>> str(interval(0.0, 1.0))
+    'a number in [0, 1]'
+    """
 
     def check(value: Any) -> float:
         number = _number(value)
@@ -91,13 +112,22 @@ def interval(low: float = -math.inf, high: float = math.inf, *, open_low: bool =
     return Domain(text, check)
 
 
+#: The domain of finite numbers above 0.
 positive = interval(0.0, open_low=True)
+#: The domain of finite numbers, 0 included.
 nonnegative = interval(0.0)
+#: The domain of finite numbers of either sign.
 real = interval()
 
 
 def integer(low: int | None = None, high: int | None = None) -> Domain:
-    """Return the domain of integers from ``low`` to ``high``, both included."""
+    """Return the domain of integers from ``low`` to ``high``, both included.
+
+    Examples
+    --------
+    >>> integer(1, 5).check(3), str(integer(1))
+    (3, 'an integer >= 1')
+    """
 
     def check(value: Any) -> int:
         number = _number(value)
@@ -111,7 +141,13 @@ def integer(low: int | None = None, high: int | None = None) -> Domain:
 
 
 def choice(*values: Any) -> Domain:
-    """Return the domain of exactly these values."""
+    """Return the domain of exactly these values.
+
+    Examples
+    --------
+    >>> choice("mean", "left").check("left"), str(choice("mean", "left"))
+    ('left', "one of 'mean', 'left'")
+    """
 
     def check(value: Any) -> Any:
         for accepted in values:
@@ -125,6 +161,7 @@ def choice(*values: Any) -> Domain:
     return Domain("one of " + ", ".join(map(repr, values)), check)
 
 
+#: The domain of True and False.
 boolean = choice(True, False)
 
 
@@ -144,6 +181,7 @@ def _matrix(value: Any) -> Any:
     return table
 
 
+#: The domain of matrices, dense or sparse.
 matrix = Domain("a finite 2-D numeric array or sparse matrix", _matrix)
 
 
@@ -176,6 +214,7 @@ def _graph(value: Any) -> Any:
     return table
 
 
+#: The domain of graphs: square matrices, or graphs of networkx.
 graph = Domain("a finite 2-D numeric array or sparse matrix, square, or a graph of networkx", _graph)
 
 

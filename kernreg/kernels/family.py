@@ -48,6 +48,14 @@ class KernelFamily:
         As declared of all its kernels.
     example : callable, optional
         ``example(rng, n)`` returns (kernel, samples) for the test kit.
+
+    Examples
+    --------
+    >>> from kernreg.kernels.builtin import rbf
+    >>> rbf(sigma=2.0)
+    rbf(sigma=2.0)
+    >>> rbf.formula, rbf.symmetric, [parameter.name for parameter in rbf.parameters]
+    ('exp(-|x - y|² / sigma²).', True, ['sigma'])
     """
 
     __kernreg_kernel__ = True
@@ -57,6 +65,8 @@ class KernelFamily:
     inputs: Any = "real"
     function: Callable[..., Any] | None = None
     _safe_range: tuple[float, float] | None = None
+    #: Where the parameters decide: called with them, returns the range of one kernel.
+    _range_of: Callable[..., tuple[float, float]] | None = None
 
     def __init__(
         self,

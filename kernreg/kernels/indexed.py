@@ -123,6 +123,12 @@ def adjacency(rows, columns, held):
     ``graph[i, j] != 0`` is an edge from i to j. ``cited=False`` takes A itself instead of its transpose,
     ``self_loops=False`` leaves out I, ``normalize="none"`` leaves out D⁻¹. Rows without any entry stay zero. He et al.,
     Learning with asymmetric kernels, TPAMI 45 (2023), use the default.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> kr.make_kernel("adjacency", graph=[[0, 1], [0, 0]])([0, 1]).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
     """
     return held_block(rows, columns, held, "adjacency")
 

@@ -32,7 +32,8 @@ _PACKAGE = str(Path(__file__).parent.parent)
 
 def warn_beyond(kernel: Any, X: Any, name: str) -> None:
     """Warn where samples are so large or so small that kernel values may be lost."""
-    low, high = kernel.family.safe_range
+    family = kernel.family
+    low, high = family.safe_range if family._range_of is None else family._range_of(**kernel.get_params(deep=False))
     if high == np.inf:
         return
     beyond = _beyond(X.data if is_sparse(X) else X, low, high)
@@ -53,10 +54,21 @@ def _beyond(values: np.ndarray, low: float, high: float) -> float:
     with np.errstate(over="ignore", under="ignore"):
         # Not by BLAS, whose threads would still be spinning when the threads that evaluate the kernel begin.
         squares = float(np.einsum("i,i" if values.ndim == 1 else "ij,ij", values, values))
-    if PRODUCTS[0] ** 2 * values.size < squares < PRODUCTS[1] ** 2:  # one pass, for all but a few data sets
+    inside = max(low, PRODUCTS[0]), min(high, PRODUCTS[1])  # what can be squared
+    if inside[0] ** 2 * values.size < squares < inside[1] ** 2:  # one pass, for all but a few data sets
         return 0.0
     largest = max(float(values.max()), -float(values.min()))
     return 0.0 if largest == 0.0 or low <= largest <= high else largest
+
+
+def of_powers(degree: float) -> tuple[float, float]:
+    """Return the range in which a power of a product is finite and not zero.
+
+    >>> of_powers(3)
+    (1e-50, 1e+50)
+    """
+    exponent = min(140.0, 150.0 / degree)
+    return 10.0**-exponent, 10.0**exponent
 
 
 def _outside() -> int:

@@ -24,6 +24,13 @@ class Structure(ABC):
         Stands in model files.
     description : str
         What samples are, in words, for messages and ``kernreg info``.
+
+    Examples
+    --------
+    >>> from kernreg.kernels import Ragged
+    >>> series = Ragged("ragged", "time series: a list of arrays")
+    >>> isinstance(series, Structure), str(series)
+    (True, 'time series: a list of arrays')
     """
 
     def __init__(self, name: str, description: str):

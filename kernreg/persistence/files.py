@@ -22,7 +22,7 @@ from kernreg.persistence.decode import Decoder
 from kernreg.persistence.encode import Encoder
 from kernreg.persistence.layout import member_names
 from kernreg.persistence.versions import SCHEMA, warn_of_other_versions, written_with
-from kernreg.registry.naming import Requirement, find, read_requirement, requirement_of, version_of
+from kernreg.registry.naming import Requirement, as_json, find, read_requirement, requirement_of, version_of
 
 _FORMAT = "kernreg model"
 _MAX_REQUIREMENTS = 10_000
@@ -79,7 +79,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "schema": SCHEMA,
         "written_with": written_with(),
         "model": _summary(model),
-        "requirements": [asked._asdict() for asked in encoder.requirements],
+        "requirements": [as_json(asked) for asked in encoder.requirements],
     }
     write_json(manifest)  # a summary that is too long is found before anything is written
     names = member_names(len(memories) + 2)
@@ -125,6 +125,18 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool = True
     ModelNeedsPlugin
         If a plugin that the model uses is missing, blocked by KERNREG_PLUGINS or broken; the message says which
         distribution and version it was saved with.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernreg as kr
+    >>> model = kr.make_solver("ls-svr", kernel="rbf(sigma=1.0)").fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kr.save(model, Path(folder) / "model.kern")
+    ...     again = kr.load(Path(folder) / "model.kern", mmap=False)
+    >>> bool((again.predict([[1.5]]) == model.predict([[1.5]])).all())
+    True
     """
     with _opened(path) as reader:
         manifest = _read_manifest(reader)
@@ -159,6 +171,17 @@ class ModelDescription:
         The kernels, solvers, ensemblers and estimators in it, with distribution and version.
     members : tuple of Member
         Name, size, CRC-32 and SHA-256 of everything in the zip but the manifest.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernreg as kr
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kr.save(kr.make_solver("ls-svm"), Path(folder) / "model.kern")
+    ...     found = describe(Path(folder) / "model.kern")
+    >>> found.model["name"], found.schema
+    ('ls-svm', 1)
     """
 
     schema: int

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable
 
 from kernreg.errors import ModelVersionWarning
+from kernreg.registry import get_registry
 from kernreg.registry.naming import Requirement, version_of
 
 #: The form of what this version writes. A reader takes its own and all earlier ones, and refuses later ones.
@@ -22,13 +23,19 @@ def written_with() -> dict[str, str]:
 
 
 def warn_of_other_versions(path: str, requirements: Iterable[Requirement]) -> None:
-    """Warn where a distribution that the model uses has another major or minor version than when it was saved."""
+    """Warn where a distribution has another major or minor version than when the model was saved, or a file differs."""
+    requirements = tuple(requirements)
     saved = {asked.distribution: asked.version for asked in requirements if asked.distribution and asked.version}
     here = {name: version_of(name) for name in saved}
     other = [
         f"{name} {saved[name]} (here {here[name]})"
         for name in sorted(saved)
         if here[name] is not None and _minor(here[name]) != _minor(saved[name])
+    ]
+    other += [
+        f"another version of the file {asked.file}"
+        for asked in requirements
+        if asked.file and get_registry(asked.kind).entry(asked.name).version != asked.version
     ]
     if other:
         warnings.warn(

@@ -16,7 +16,13 @@ BLUE, ORANGE, GREEN, RED = PALETTE[:4]
 
 
 def pyplot() -> Any:
-    """Return matplotlib.pyplot, or raise MissingExtra."""
+    """Return matplotlib.pyplot, or raise MissingExtra.
+
+    Examples
+    --------
+    >>> pyplot().__name__
+    'matplotlib.pyplot'
+    """
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -35,6 +41,12 @@ def make_axes(ax: Any, count: int, size: tuple[float, float] = (5.2, 4.4), *, sh
         Width and height of one panel of a new figure, in inches.
     share : bool
         Whether new panels share their axes.
+
+    Examples
+    --------
+    >>> axes = make_axes(None, 2)
+    >>> len(axes)
+    2
     """
     plt = pyplot()
     if ax is None:
@@ -64,7 +76,13 @@ def short(value: float) -> str:
 
 
 def by_class(labels: Any, names: Sequence[str] | None = None) -> list[tuple[np.ndarray, str, Any, str]]:
-    """Return (rows, name, colour, marker) for each class, in the order of the classes."""
+    """Return (rows, name, colour, marker) for each class, in the order of the classes.
+
+    Examples
+    --------
+    >>> [(name, rows.tolist()) for rows, name, colour, marker in by_class(["a", "b", "a"])]
+    [('a', [0, 2]), ('b', [1])]
+    """
     classes, codes = np.unique(np.asarray(labels), return_inverse=True)
     if names is not None and len(names) != len(classes):
         raise ParameterError(f"{len(names)} names are given for {len(classes)} classes")
@@ -76,7 +94,17 @@ def by_class(labels: Any, names: Sequence[str] | None = None) -> list[tuple[np.n
 
 
 def legend_outside(ax: Any, count: int, **options: Any) -> None:
-    """Put a legend of many entries beside the axes, one of few where there is room inside."""
+    """Put a legend of many entries beside the axes, one of few where there is room inside.
+
+    Examples
+    --------
+    >>> (ax,) = make_axes(None, 1)
+    >>> for number in range(20):
+    ...     _ = ax.plot([0, 1], [0, number], label=str(number))
+    >>> legend_outside(ax, 20)
+    >>> len(ax.get_legend().get_texts())
+    20
+    """
     if count > 6:
         ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), ncols=1 + (count - 1) // 16, **options)
     else:

@@ -29,6 +29,15 @@ class DecisionViewsDisplay:
     Attributes
     ----------
     axes_, figure_ : list of Axes, Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernreg as kr
+    >>> X, y = np.random.default_rng(0).standard_normal((30, 2)), np.arange(30) % 2
+    >>> clf = kr.make_solver("ask-ls", kernel="sne(sigma=1.0)", gamma=0.5).fit(X, y)
+    >>> sorted(DecisionViewsDisplay.from_estimator(clf, X, y).responses)
+    ['merged', 'source', 'target']
     """
 
     def __init__(

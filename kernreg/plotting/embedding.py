@@ -27,6 +27,12 @@ class EmbeddingDisplay:
     Attributes
     ----------
     axes_, figure_ : list of Axes, Figure
+
+    Examples
+    --------
+    >>> display = EmbeddingDisplay([[0.0, 1.0], [1.0, 0.0]], [[0.0, 2.0], [2.0, 0.0]], left_labels=["a", "b"])
+    >>> len(display.plot().axes_)
+    2
     """
 
     def __init__(

@@ -32,6 +32,12 @@ class ExplanationDisplay:
     offsets : ndarray of shape (n, shown)
         Of a beeswarm: how far each point stands above or below its line.
     ax_, figure_ : Axes, Figure
+
+    Examples
+    --------
+    >>> display = ExplanationDisplay([[0.5, -0.1], [0.3, 0.2]], [[1.0, 2.0], [3.0, 4.0]], ["age", "height"], 0.0)
+    >>> display.plot().order.tolist()
+    [0, 1]
     """
 
     def __init__(self, values: Any, data: Any, feature_names: Any, base: float = 0.0):

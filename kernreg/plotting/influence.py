@@ -26,6 +26,12 @@ class InfluenceDisplay:
     named : ndarray of int
         The samples that are named in the picture.
     ax_, figure_ : Axes, Figure
+
+    Examples
+    --------
+    >>> display = InfluenceDisplay([0.1, 0.2, 0.9], [0.1, -0.1, 2.0], [0.01, 0.02, 3.0])
+    >>> 2 in display.plot().named
+    True
     """
 
     def __init__(

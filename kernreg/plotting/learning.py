@@ -21,6 +21,12 @@ class LearningCurveDisplay:
     Attributes
     ----------
     ax_, figure_ : Axes, Figure
+
+    Examples
+    --------
+    >>> display = LearningCurveDisplay([10, 20], [[0.5, 0.6], [0.7, 0.8]], [[0.9, 0.9], [0.9, 0.9]])
+    >>> len(display.plot().ax_.lines)
+    2
     """
 
     def __init__(self, sizes: Any, loo_scores: Any, train_scores: Any, *, score_name: str = "score"):

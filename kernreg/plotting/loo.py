@@ -30,6 +30,11 @@ class LooPathDisplay:
     ----------
     ax_, error_ax_, figure_ : Axes, Axes, Figure
         Scores on the left axis, squared errors on the right.
+
+    Examples
+    --------
+    >>> LooPathDisplay([0.1, 1.0, 10.0], [0.7, 0.9, 0.8], [0.5, 0.2, 0.3], chosen=1.0).plot().ax_.get_xscale()
+    'log'
     """
 
     def __init__(

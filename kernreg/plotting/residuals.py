@@ -23,6 +23,11 @@ class ResidualDisplay:
     quantiles : ndarray of shape (n,)
         Of the normal distribution, for the residuals in ascending order.
     axes_, figure_ : list of Axes, Figure
+
+    Examples
+    --------
+    >>> ResidualDisplay([0.0, 1.0, 2.0], [0.1, -0.2, 0.1]).quantiles.round(2).tolist()[1]
+    0.0
     """
 
     def __init__(self, predictions: Any, residuals: Any):

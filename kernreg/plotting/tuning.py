@@ -31,6 +31,12 @@ class TuningDisplay:
     scores : ndarray of shape (n_y, n_x)
         NaN where every combination failed.
     ax_, figure_ : Axes, Figure
+
+    Examples
+    --------
+    >>> display = TuningDisplay([{"gamma": 0.1, "score": 0.6}, {"gamma": 1.0, "score": 0.8}])
+    >>> display.x, display.scores.tolist()
+    ('gamma', [[0.6, 0.8]])
     """
 
     def __init__(

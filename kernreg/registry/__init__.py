@@ -8,6 +8,7 @@ Imports nothing of kernreg but `kernreg.errors`; every other layer may import it
     loading     import once, check (checks, versions), remember
     registry    Registry: names to objects (messages: what its errors say)
     catalog     the five registries, isolated(), refresh()
+    plugin_files  load_plugin: plugins of one Python file (file_origin: which file a thread is executing)
     lookup      from an object to the plugin it is
     spec        "name(a=1)" to name and arguments, and back
     naming/     what a model file or a chain spec may name, and how it is found again

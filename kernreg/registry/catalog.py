@@ -34,6 +34,13 @@ def refresh() -> None:
     """Look at the path anew and forget failures, for all kinds; runtime registrations stay.
 
     A module that was imported stays imported: after editing a plugin, start a new process.
+
+    Examples
+    --------
+    >>> from kernreg.registry import get_registry
+    >>> refresh()
+    >>> get_registry("kernel").get("rbf").name
+    'rbf'
     """
     forget_discovery()
 

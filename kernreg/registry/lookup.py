@@ -12,7 +12,7 @@ from kernreg.registry.record import Entry
 def entry_of(kind: str, obj: Any) -> Entry | None:
     """The record of the plugin that an object is, or None if it is registered nowhere. Imports nothing.
 
-    What an entry point names is preferred to a runtime registration, which another process would not have, and the
+    What an entry point names is preferred to a registration of this process, which another one would not have, and the
     object's own name to any other it goes by.
 
     >>> from kernreg.kernels.builtin import rbf
@@ -22,11 +22,18 @@ def entry_of(kind: str, obj: Any) -> Entry | None:
     registry = get_registry(kind)
     found = [entry for entry in registry.entries() if _object_of(registry, entry) is obj]
     own = getattr(obj, "name", None)
-    return min(found, key=lambda entry: (entry.origin == "runtime", entry.name != own), default=None)
+    return min(found, key=lambda entry: (entry.origin != "entry point", entry.name != own), default=None)
 
 
 def qualified_name(entry: Entry) -> str:
-    """The name that means this plugin and no other: ``"distribution:name"``, or the name of a runtime registration."""
+    """The name that means this plugin and no other: ``"distribution:name"``, or the name of a runtime registration.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> qualified_name(next(entry for entry in kr.available("kernel") if entry.name == "rbf"))
+    'kernreg:rbf'
+    """
     return entry.name if entry.distribution is None else f"{entry.distribution}:{entry.name}"
 
 

@@ -1,8 +1,8 @@
 """Which distributions may be imported: the KERNREG_PLUGINS environment variable.
 
 ``KERNREG_PLUGINS=all``, or no value, allows every distribution; ``none`` allows only what kernreg itself
-brings; ``dist1,dist2`` allows those distributions as well. The variable is read each time it matters, so
-what it says is what holds.
+brings; ``dist1,dist2`` allows those distributions as well. A plugin file is allowed by ``all`` only. The variable
+is read each time it matters, so what it says is what holds.
 """
 
 from __future__ import annotations
@@ -32,10 +32,19 @@ class Policy(NamedTuple):
 
     def reason(self, claim: Claim) -> str:
         """What to tell somebody who asked for a claim that is not allowed."""
+        if claim.origin == "file":
+            return self.file_reason(claim.file)
         extended = ",".join([*sorted(self.allowed or ()), str(claim.distribution)])
         return (
             f"{VARIABLE}={self.text!r} does not allow the distribution {claim.distribution}; "
             f"set {VARIABLE}={extended} to allow it too"
+        )
+
+    def file_reason(self, path: str) -> str:
+        """What to tell somebody who asked for a plugin file while the policy is not ``all``."""
+        return (
+            f"{VARIABLE}={self.text!r} allows named distributions only, and {os.path.basename(path)} is a file; "
+            f"set {VARIABLE}=all to allow it"
         )
 
 

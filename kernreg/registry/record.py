@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 Status = Literal["available", "loaded", "broken", "blocked", "conflicting", "incompatible"]
-Origin = Literal["entry point", "runtime"]
+Origin = Literal["entry point", "runtime", "file"]
 
-# The kinds of plugin and the entry-point group of each.
+#: The kinds of plugin and the entry-point group of each.
 KINDS = {
     "kernel": "kernreg.kernels",
     "solver": "kernreg.solvers",
@@ -32,16 +32,25 @@ class Entry:
     target : str
         Where the object is, as ``"module:object"``.
     distribution : str or None
-        The distribution that provides it, normalised as in PEP 503; None for a runtime registration.
+        The distribution that provides it, normalised as in PEP 503; None for a runtime registration or a file.
     version : str or None
-        The version of that distribution.
+        The version of that distribution; for a file the digest of its text.
     origin : str
-        ``"entry point"`` or ``"runtime"``.
+        ``"entry point"``, ``"runtime"`` (`kernreg.register`) or ``"file"`` (`kernreg.load_plugin`).
     status : str
         ``"available"`` (not imported yet), ``"loaded"``, ``"broken"``, ``"blocked"``, ``"conflicting"``
         or ``"incompatible"``.
     reason : str
         Why, for every status but the first two; otherwise empty.
+    file : str
+        The Python file that it was loaded from; empty for any other origin.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> entry = next(entry for entry in kr.available("kernel") if entry.name == "rbf")
+    >>> entry.kind, entry.distribution, entry.target
+    ('kernel', 'kernreg', 'kernreg.kernels.builtin:rbf')
     """
 
     kind: str
@@ -52,6 +61,12 @@ class Entry:
     origin: Origin
     status: Status
     reason: str = ""
+    file: str = ""
+
+    @property
+    def source(self) -> str:
+        """Where it comes from, in a word: the distribution, the file, or ``"runtime"``."""
+        return self.distribution or self.file or self.origin
 
 
 class Claim(NamedTuple):
@@ -69,12 +84,13 @@ class Claim(NamedTuple):
     origin: Origin = "entry point"
     problem: str = ""  # why the target can never be imported, if that is plain from its text
     aliases: tuple[str, ...] = ()  # other distributions that make the very same claim
+    file: str = ""  # the plugin file that it comes from
 
     @property
     def provider(self) -> str:
         """The distribution and its version, for messages."""
         if self.distribution is None:
-            return "a runtime registration"
+            return f"the file {self.file}" if self.file else "a runtime registration"
         return f"{self.distribution} {self.version}" if self.version else self.distribution
 
     def __str__(self) -> str:
@@ -88,7 +104,13 @@ class Claim(NamedTuple):
 
 @dataclass(frozen=True)
 class MetadataProblem:
-    """Something on the path that could not be read."""
+    """Something on the path that could not be read.
+
+    Examples
+    --------
+    >>> MetadataProblem("site-packages/broken.egg-info", "no metadata").reason
+    'no metadata'
+    """
 
     path: str
     reason: str

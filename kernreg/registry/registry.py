@@ -18,6 +18,7 @@ from kernreg.registry import messages
 from kernreg.registry.checks import problem_with
 from kernreg.registry.discovery.scan import current_discovery, forget_discovery
 from kernreg.registry.discovery.walk import Discovery
+from kernreg.registry.file_origin import current_file
 from kernreg.registry.loading import Outcome, Slot
 from kernreg.registry.locks import shared
 from kernreg.registry.policy import Policy, current_policy
@@ -159,7 +160,10 @@ class Registry:
                     f"there is a {self.kind} named {name!r} already, from {taken[0].claim.provider} "
                     f"({taken[0].claim.target}); choose another name, or pass replace=True to prefer this one"
                 )
+            file = current_file()
             claim = Claim(self.kind, name, _target_of(obj), None, None, origin="runtime")
+            if file is not None:
+                claim = claim._replace(origin="file", file=file.path, version=file.digest)
             self._runtime = {**self._runtime, name: Slot(claim, Outcome(obj))}
         return obj
 
@@ -173,6 +177,24 @@ class Registry:
                     "what a distribution provides goes away with it, or with KERNREG_PLUGINS"
                 )
             self._runtime = {key: slot for key, slot in self._runtime.items() if key != name}
+
+    # Plugin files, which come and go as a whole: see `plugin_files`.
+
+    def objects_of_file(self, path: str) -> list[Any]:
+        """What is registered from a plugin file."""
+        return [slot.load() for slot in self._runtime.values() if slot.claim.file == path]
+
+    def withdraw_file(self, path: str) -> dict[str, Slot]:
+        """Forget what a plugin file has registered, and return it for `put_back`."""
+        with shared.changed:
+            withdrawn = {name: slot for name, slot in self._runtime.items() if slot.claim.file == path}
+            self._runtime = {name: slot for name, slot in self._runtime.items() if name not in withdrawn}
+        return withdrawn
+
+    def put_back(self, slots: dict[str, Slot]) -> None:
+        """Register again what `withdraw_file` returned."""
+        with shared.changed:
+            self._runtime = {**self._runtime, **slots}
 
     # Inside.
 
@@ -252,6 +274,7 @@ def _entry(slot: Slot, rivals: tuple[Slot, ...], policy: Policy) -> Entry:
         origin=claim.origin,
         status=status,
         reason=reason,
+        file=claim.file,
     )
 
 

@@ -29,7 +29,13 @@ _NAMED = {"inf": math.inf, "nan": math.nan}
 
 @dataclass(frozen=True)
 class Spec:
-    """A name with arguments, as read from a spec string; ``str`` gives the string back."""
+    """A name with arguments, as read from a spec string; ``str`` gives the string back.
+
+    Examples
+    --------
+    >>> str(Spec("rbf", kwargs={"sigma": 2.0}))
+    'rbf(sigma=2.0)'
+    """
 
     name: str
     args: tuple[Any, ...] = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 
+#: The version of what plugins rely on; a plugin may declare the one it was written for as ``__kernreg_api__``.
 API_VERSION = "1.0"
 
 _FORM = re.compile(r"(\d+)\.(\d+)$")

@@ -8,7 +8,7 @@
     inference/        how sure a machine is: intervals and prediction sets, by leave-one-out or by folds
     tuning.py         tune: kernel parameters and γ by exact leave-one-out
     atomicity.py      fits that store all or nothing, answers from one fit
-    parameters.py     kernels inside estimators, choices
+    parameters.py     kernels inside estimators, choices, numbers
     samples.py        tables, indices, pairs, weights
     kernel_gradients.py  derivatives of kernel matrices with respect to samples
     symmetry.py       refusing asymmetric kernels
@@ -20,13 +20,13 @@
 May import: the layers below it in docs/extend/architecture.md. An ensembler is found by name, through the registry.
 
 For those who write solvers: `KernelParameters` is the base of an estimator with a parameter ``kernel``, `KernelLearner`
-of one that learns a kernel, and both inherit `AtomicFit`: a fit stores all or nothing; `check_samples`, `check_table`
-and `check_choice` check what comes in, `require_symmetric` refuses asymmetric kernels; `neighbour_graph` and
-`given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors; a dataclass that inherits `Display` prints as
-a short text. Of supervised solvers: `check_training_set` returns a `TrainingSet`, `ClassTargets` and `RealTargets` turn
-targets into columns of numbers and decision values back, `check_gamma` reads γ, `calibrate` and `probabilities` turn
-decision values into probabilities, `row_by_row` lets a prediction take samples on disk, `warn_if_uninformative` warns
-of kernels that say nothing.
+of one that learns a kernel, and both inherit `AtomicFit`: a fit stores all or nothing; `check_samples`, `check_table`,
+`check_choice`, `check_number` and `check_count` check what comes in, `require_symmetric` refuses asymmetric kernels;
+`neighbour_graph` and `given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors; a dataclass that
+inherits `Display` prints as a short text. Of supervised solvers: `check_training_set` returns a `TrainingSet`,
+`ClassTargets` and `RealTargets` turn targets into columns of numbers and decision values back, `check_gamma` reads γ,
+`calibrate` and `probabilities` turn decision values into probabilities, `row_by_row` lets a prediction take samples on
+disk, `warn_if_uninformative` warns of kernels that say nothing.
 """
 
 from kernreg.common.display import Display
@@ -51,7 +51,7 @@ from kernreg.solvers.kernel_learning.neighbourhoods import NeighbourGraph, given
 from kernreg.solvers.kernel_learning.scg_ldk import SCGLDK
 from kernreg.solvers.kernel_learning.scg_osk import SCGOSK
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
-from kernreg.solvers.parameters import KernelParameters, check_choice
+from kernreg.solvers.parameters import KernelParameters, check_choice, check_count, check_number
 from kernreg.solvers.samples import check_samples, check_table, check_weights
 from kernreg.solvers.streamed import row_by_row
 from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some
@@ -85,7 +85,9 @@ __all__ = [
     "TuneResult",
     "calibrate",
     "check_choice",
+    "check_count",
     "check_gamma",
+    "check_number",
     "check_samples",
     "check_table",
     "check_training_set",

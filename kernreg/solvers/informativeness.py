@@ -21,6 +21,18 @@ def warn_if_uninformative(kernel: Kernel, K: np.ndarray, X: Any, *, stacklevel: 
 
     Of a kernel with a width the warning names one that would not be: the median statistic of the samples. The setting
     ``advice=False`` turns it off.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> import kernreg as kr
+    >>> X, k = np.arange(20.0)[:, None], kr.make_kernel("rbf(sigma=0.01)")
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_if_uninformative(k, k(X), X, stacklevel=1)
+    >>> caught[0].category.__name__
+    'UninformativeKernelWarning'
     """
     problem = _problem(K)
     if problem and get_config().advice:

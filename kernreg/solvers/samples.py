@@ -55,6 +55,15 @@ def check_samples(
 
     Of a row source, and of a collection that the configured engine reads, comes a handle, where the samples are new
     ones or a fit can work with it (`streamed`); other fits get the samples in memory.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> solver = kr.make_solver("ls-svm")
+    >>> check_samples(solver, [[1, 2], [3, 4]], kr.make_kernel("rbf"), reset=True).dtype
+    dtype('float64')
+    >>> solver.n_features_in_
+    2
     """
     if isinstance(X, Handle) or reader_of(X) is not None:
         handle = check_handle(estimator, X, kernel, reset=reset, name=name)
@@ -99,7 +108,14 @@ def has_features(kernel: Kernel, X: Any) -> bool:
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool = True, **options: Any) -> Any:
-    """Return rows of features, checked in scikit-learn's way; ``options`` are those of ``check_array``."""
+    """Return rows of features, checked in scikit-learn's way; ``options`` are those of ``check_array``.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> check_table(kr.make_solver("ls-svm"), [[1, 2], [3, 4]]).shape
+    (2, 2)
+    """
     X = in_memory(X, type(estimator).__name__)
     check_readable(X, "X")
     return validate_data(

@@ -28,6 +28,16 @@ def row_by_row(method: Callable[..., Any]) -> Callable[..., Any]:
 
     On this machine windows of rows are read and given to the method, one after the other; what it returns (an array, or
     a dict or list of arrays) is put together. Another engine gets the source, which it places itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Doubler:
+    ...     @row_by_row
+    ...     def transform(self, X):
+    ...         return 2 * np.asarray(X)
+    >>> Doubler().transform([[1.0]]).tolist()
+    [[2.0]]
     """
 
     @wraps(method)

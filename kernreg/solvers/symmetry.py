@@ -25,6 +25,15 @@ def require_symmetric(kernel: Kernel, K: np.ndarray, *, who: str, instead: str =
         What requires symmetry, in the words of the message.
     instead : str, optional
         The name of a solver that takes asymmetric kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernreg as kr
+    >>> K = np.array([[0.0, 1.0], [0.0, 0.0]])
+    >>> require_symmetric(kr.make_kernel("precomputed", K=K), K, who="this solver", instead="ask-ls")
+    Traceback (most recent call last):
+    kernreg.errors.AsymmetryError: the kernel 'precomputed' is asymmetric on these samples ...
     """
     gap = 0.0 if kernel.symmetric else asymmetry(K)
     if gap > SYMMETRY_TOLERANCE[K.dtype]:
@@ -36,7 +45,13 @@ def require_symmetric(kernel: Kernel, K: np.ndarray, *, who: str, instead: str =
 
 
 def require_symmetric_on_some(kernel: Kernel, X: Any, *, who: str, instead: str = "") -> None:
-    """Do the same with at most 500 of the samples, where the whole matrix is never seen."""
+    """Do the same with at most 500 of the samples, where the whole matrix is never seen.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> require_symmetric_on_some(kr.make_kernel("rbf(sigma=1.0)"), [[0.0], [1.0]], who="this solver")
+    """
     if kernel.symmetric:
         return
     m = X.shape[0] if hasattr(X, "shape") else len(X)

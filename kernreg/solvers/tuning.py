@@ -50,6 +50,15 @@ class TuneResult(Display):
         The best leave-one-out score (accuracy, or R²): ``loo_score_`` of the estimator, or of its last step.
     best_estimator : estimator
         The solver, pipeline or chain fitted to all samples with the best parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernreg as kr
+    >>> X = np.linspace(0, 6, 40)[:, None]
+    >>> found = kr.tune("ls-svr", {"kernel__sigma": [1.0, 2.0], "gamma": [10.0, 100.0]}, X, np.sin(X[:, 0]))
+    >>> sorted(found.best_params), len(found.table), found.best_score > 0.9
+    (['gamma', 'kernel__sigma'], 4, True)
     """
 
     table: Any

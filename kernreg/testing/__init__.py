@@ -7,7 +7,8 @@
     kernel_objects.py     laws about the object
     estimators.py       laws about parameters, shared by
     solvers.py            laws of solvers about results (tried with asymmetric.py),
-    solver_state.py       about what a fit holds, and
+    solver_state.py       about what a fit holds,
+    kernel_search.py      about kernel__sigma in a grid search, and
     ensemblers.py         the laws of ensemblers
     engines.py          the laws of engines
     commands.py         the laws of commands

@@ -12,13 +12,14 @@ from kernreg.testing.engines import ENGINE_LAWS, EngineCase
 from kernreg.testing.ensemblers import ENSEMBLER_LAWS, EnsemblerCase
 from kernreg.testing.kernel_case import KernelCase
 from kernreg.testing.kernel_objects import OBJECT_LAWS
+from kernreg.testing.kernel_search import SEARCH_LAWS
 from kernreg.testing.kernel_values import VALUE_LAWS
 from kernreg.testing.laws import Check, LawBook, LawViolation, Verdict
 from kernreg.testing.solver_state import STATE_LAWS
 from kernreg.testing.solvers import RESULT_LAWS, SolverCase
 
 KERNEL_LAWS = LawBook("kernel", [*VALUE_LAWS.laws, *OBJECT_LAWS.laws])
-SOLVER_LAWS = LawBook("solver", [*RESULT_LAWS.laws, *STATE_LAWS.laws])
+SOLVER_LAWS = LawBook("solver", [*RESULT_LAWS.laws, *STATE_LAWS.laws, *SEARCH_LAWS.laws])
 
 #: The laws of each kind, and what is made of an object to apply them to.
 BOOKS: dict[str, tuple[LawBook, Callable[..., Any]]] = {
@@ -73,7 +74,13 @@ def law_book(obj: Any, **options: Any) -> tuple[LawBook, Any]:
 
 
 def verdicts(obj: Any, **options: Any) -> Iterator[Verdict]:
-    """Check every law of an object's kind and say what became of each; never raises for a broken law."""
+    """Check every law of an object's kind and say what became of each; never raises for a broken law.
+
+    Examples
+    --------
+    >>> {verdict.outcome for verdict in verdicts("linear")} <= {"held", "not applicable"}
+    True
+    """
     book, case = law_book(obj, **options)
     return book.verdicts(case)
 
@@ -88,28 +95,62 @@ def kernel_checks(kernel: Any, *, samples: Samples | None = None, seed: int = 0)
         ``samples(rng, n)`` returns n valid samples. Needed only where the family's ``example`` does not fit.
     seed : int
         Seed of the random data.
+
+    Examples
+    --------
+    >>> checks = list(kernel_checks("rbf(sigma=2.0)"))
+    >>> checks[0]()  # raises LawViolation where the law does not hold
+    >>> len(checks) > 10
+    True
     """
     book, case = law_book(kernel, samples=samples, seed=seed)
     return book.checks(case)
 
 
 def solver_checks(solver: Any, *, data: Problem | None = None, seed: int = 0) -> Iterator[Check]:
-    """Iterate over the checks of a solver class or a solver; call each to run it."""
+    """Iterate over the checks of a solver class or a solver; call each to run it.
+
+    Examples
+    --------
+    >>> from kernreg.solvers import LSSVC
+    >>> all(callable(check) for check in solver_checks(LSSVC))
+    True
+    """
     return SOLVER_LAWS.checks(SolverCase(solver, data, seed))
 
 
 def ensembler_checks(ensembler: Any, *, data: ViewProblem | None = None, seed: int = 0) -> Iterator[Check]:
-    """Iterate over the checks of an ensembler class or an ensembler; call each to run it."""
+    """Iterate over the checks of an ensembler class or an ensembler; call each to run it.
+
+    Examples
+    --------
+    >>> from kernreg.ensemblers import Average
+    >>> for check in ensembler_checks(Average):
+    ...     check()
+    """
     return ENSEMBLER_LAWS.checks(EnsemblerCase(ensembler, data, seed))
 
 
 def engine_checks(engine: Any, *, seed: int = 0) -> Iterator[Check]:
-    """Iterate over the checks of an engine, a class of engines or the spec of one; call each to run it."""
+    """Iterate over the checks of an engine, a class of engines or the spec of one; call each to run it.
+
+    Examples
+    --------
+    >>> all(callable(check) for check in engine_checks("local"))
+    True
+    """
     return ENGINE_LAWS.checks(EngineCase(engine, seed))
 
 
 def command_checks(command: Any) -> Iterator[Check]:
-    """Iterate over the checks of a click command; call each to run it."""
+    """Iterate over the checks of a click command; call each to run it.
+
+    Examples
+    --------
+    >>> from kernreg.cli.installation.info import command
+    >>> all(callable(check) for check in command_checks(command))
+    True
+    """
     return COMMAND_LAWS.checks(CommandCase(command))
 
 
@@ -155,6 +196,11 @@ def check_solver(solver: Any, *, data: Problem | None = None, seed: int = 0, skl
     ------
     LawViolation
         Names the law, the solver and a counter-example.
+
+    Examples
+    --------
+    >>> from kernreg.solvers import KernelPCA
+    >>> check_solver(KernelPCA(n_components=2))
     """
     for check in solver_checks(solver, data=data, seed=seed):
         check()
@@ -183,6 +229,11 @@ def check_ensembler(ensembler: Any, *, data: ViewProblem | None = None, seed: in
     ------
     LawViolation
         Names the law, the ensembler and a counter-example.
+
+    Examples
+    --------
+    >>> from kernreg.ensemblers import Average
+    >>> check_ensembler(Average)
     """
     for check in ensembler_checks(ensembler, data=data, seed=seed):
         check()
@@ -203,6 +254,10 @@ def check_engine(engine: Any, *, seed: int = 0) -> None:
     ------
     LawViolation
         Names the law, the engine and what it gave instead.
+
+    Examples
+    --------
+    >>> check_engine("local")
     """
     case = EngineCase(engine, seed)
     try:

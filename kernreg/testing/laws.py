@@ -94,6 +94,12 @@ class Check:
     ----------
     law : Law
     case : Case
+
+    Examples
+    --------
+    >>> from kernreg.testing import kernel_checks
+    >>> check = next(kernel_checks("linear"))
+    >>> check()  # raises LawViolation where the law does not hold
     """
 
     law: Law
@@ -114,7 +120,13 @@ class Check:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one law: ``"held"``, ``"broken"`` or ``"not applicable"``, and why."""
+    """What became of one law: ``"held"``, ``"broken"`` or ``"not applicable"``, and why.
+
+    Examples
+    --------
+    >>> Verdict("symmetry", "kernel rbf", "held").outcome
+    'held'
+    """
 
     law: str
     subject: str

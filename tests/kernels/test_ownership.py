@@ -21,6 +21,7 @@ def held(array):
     return precomputed(K=array), np.arange(8)
 
 
+GRAPH = {"eigenvalues": [0.9, 0.6], "degrees": np.full(8, 4.0), "radii": np.ones(8), "n_neighbors": 3}
 MADE = {
     "precomputed": (held, RNG.normal(size=(8, 8))),
     "precomputed sparse": (held, sp.random_array((8, 8), density=0.5, format="csr", rng=RNG)),
@@ -28,6 +29,10 @@ MADE = {
     "projected samples": (lambda S: (projected("rbf(sigma=2.0)", samples=S, factor=np.ones((8, 2))), X), X.copy()),
     "projected factor": (lambda F: (projected("rbf(sigma=2.0)", samples=X, factor=F), X), RNG.normal(size=(8, 2))),
     "corrected": (lambda Q: (corrected("rbf(sigma=2.0)", samples=X, correction=Q), X), np.eye(8)),
+    "neighbour spectrum": (
+        lambda w: (kr.make_kernel("neighbour-spectrum", samples=X, vectors=np.eye(8)[:, :2], weights=w, **GRAPH), X),
+        np.array([0.5, 0.25]),
+    ),
     "centered": (lambda R: (centered("rbf(sigma=2.0)").bind(R), X[:5]), X.copy()),
     "spectrum": (lambda R: (spectrum("tl1(rho=2.0)").bind(R), X[:5]), X.copy()),
     "symmetrize": (lambda R: (symmetrize("sne(sigma=2.0)", "left").bind(R), X[:5]), X.copy()),

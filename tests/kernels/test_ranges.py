@@ -62,3 +62,16 @@ def test_zeros_a_few_tiny_values_and_float32_are_fine():
         kr.make_kernel("linear")([[1.0, 1e-200]])  # too small to matter beside the others
         kr.make_kernel("rbf(sigma=1.0)")(np.full((2, 2), 1e-30, dtype=np.float32))
         kr.make_kernel("precomputed", K=np.full((2, 2), 1e200))([0, 1])
+
+
+@pytest.mark.parametrize("degree", [2, 3, 5])
+@pytest.mark.parametrize("c", [0.0, 1.0])
+@pytest.mark.parametrize("exponent", [-100, -20, 20, 29, 60, 77, 100])
+def test_powers_of_products_are_exact_or_told(degree, c, exponent):
+    samples = X * 10.0**exponent
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        K = kr.make_kernel("poly", degree=degree, c=c)(samples)
+    expected = (samples.astype(np.longdouble) @ samples.T.astype(np.longdouble) + np.longdouble(c)) ** degree
+    assert heard or bool(np.all(np.abs(K - expected) <= 1e-13 * np.abs(expected).max()))
+    assert abs(exponent) > 29 or not heard

@@ -7,7 +7,8 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernreg.errors import AsymmetryError
+import kernreg as kr
+from kernreg.solvers import KernelParameters, check_samples, check_training_set, require_symmetric
 from kernreg.testing import LawViolation, check_solver, solver_checks, verdicts
 
 
@@ -59,19 +60,32 @@ class Scale(TransformerMixin, BaseEstimator):
         return validate_data(self, X, reset=False) / self.scale_
 
 
-class Particular(Ridge):
-    """Needs a symmetric kernel and says so."""
+class Particular(RegressorMixin, KernelParameters):
+    """Kernel ridge regression: needs a symmetric kernel and says so."""
 
     requires_symmetric_kernel = True
 
-    def __init__(self, kernel="rbf", gamma=1.0):
+    def __init__(self, kernel=None, gamma=1.0):
         self.kernel = kernel
         self.gamma = gamma
 
     def fit(self, X, y):
-        if not getattr(self.kernel, "symmetric", True):
-            raise AsymmetryError(f"{self.kernel!r} is asymmetric; use ask-lsr")
-        return super().fit(X, y)
+        data = check_training_set(self, self.resolve_kernel(), X, y)
+        K = data.matrix()
+        self.check(data.kernel, K)
+        self.dual_coef_ = np.linalg.solve(K + np.eye(len(K)) / self.gamma, data.y)
+        self.kernel_, self.X_fit_ = data.kernel, data.X
+        return self
+
+    def check(self, kernel, K):
+        require_symmetric(kernel, K, who="Particular")
+
+    def decision_views(self, X):
+        check_is_fitted(self)
+        return {"only": self.kernel_(check_samples(self, X, self.kernel_, reset=False), self.X_fit_) @ self.dual_coef_}
+
+    def predict(self, X):
+        return self.decision_views(X)["only"]
 
 
 @pytest.mark.parametrize("solver", [Ridge, Ridge(gamma=3.0), Sign, Scale])
@@ -85,7 +99,7 @@ def test_a_right_solver_also_passes_the_checks_of_scikit_learn():
 
 def test_what_scikit_learn_objects_to_is_a_violation():
     with pytest.raises(LawViolation, match="check_estimator says") as caught:
-        check_solver(Particular, sklearn=True)
+        check_solver(Ridge, sklearn=True)
     assert caught.value.law == "scikit-learn"
 
 
@@ -241,8 +255,44 @@ class SilentError(Ridge):
 
 
 class Symmetrises(Particular):
+    def check(self, kernel, K):
+        K += K.T
+        K /= 2.0
+
+
+class HidesParameters(Particular):
+    def get_params(self, deep=True):
+        return super().get_params(deep=False)
+
+
+class SetsNothing(Particular):
+    def set_params(self, **params):
+        return super().set_params(**{name: value for name, value in params.items() if not name.startswith("kernel__")})
+
+
+class ForgetsOnCloning(Particular):
+    def __sklearn_clone__(self):
+        return type(self)(gamma=self.gamma)
+
+
+class DeafToItsKernel(Particular):
+    requires_symmetric_kernel = False
+
     def fit(self, X, y):
-        return Ridge.fit(self, X, y)
+        asked, self.kernel = self.kernel, "rbf(sigma=1.0)"
+        super().fit(X, y)
+        self.kernel = asked
+        return self
+
+
+class FitsAnotherInASearch(Particular):
+    """The kernel of a copy is not quite the one that was set."""
+
+    def set_params(self, **params):
+        super().set_params(**params)
+        if "kernel__sigma" in params:
+            self.gamma = 2.0
+        return self
 
 
 class RequiresWithoutKernel(Ridge):
@@ -281,6 +331,7 @@ class FailsAboutItsParameter(Ridge):
         return super().predict(X) * float(self.gamma)
 
 
+SEARCH = "kernel parameters in a search"
 WRONG = [
     (ConstructorValidates, "constructor only stores", "does more than store"),
     (ConstructorConverts, "constructor only stores", "'gamma' is not stored as given"),
@@ -305,6 +356,11 @@ WRONG = [
     (AcceptsFewerFeatures, "wrong input", "one feature too few"),
     (SilentError, "wrong input", "without a message"),
     (Symmetrises, "asymmetry refused", "fit with an asymmetric kernel"),
+    (HidesParameters, SEARCH, "inherit kernreg.solvers.KernelParameters"),
+    (SetsNothing, SEARCH, r"get_params\(\) has no kernel__sigma"),
+    (ForgetsOnCloning, SEARCH, r"then clone: get_params\(\)\['kernel__sigma'\] is 'scale'"),
+    (DeafToItsKernel, SEARCH, "give the same results"),
+    (FitsAnotherInASearch, SEARCH, "after a grid search that chose kernel__sigma=1.0 differs"),
     (RequiresWithoutKernel, "asymmetry refused", "no parameter named kernel"),
     (Shifted, "interrupted refit", "predict is a mixture"),
     (KeepsTheCallersSamples, "own samples", "predict follows the caller's arrays"),
@@ -328,3 +384,14 @@ def test_every_law_of_solvers_is_broken_by_some_wrong_solver():
 
 def test_a_solver_that_refuses_asymmetry_keeps_the_law():
     check_solver(Particular)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "rbf(sigma=2.0)", kr.make_kernel("rbf(sigma=2.0)"), "linear"], ids=repr)
+def test_the_law_of_searches_takes_any_form_of_the_kernel(kernel):
+    (check,) = [check for check in solver_checks(Particular(kernel=kernel)) if check.law.name == SEARCH]
+    check()
+
+
+def test_a_solver_without_a_kernel_is_excused_from_the_law_of_searches():
+    (verdict,) = [verdict for verdict in verdicts(Ridge) if verdict.law == SEARCH]
+    assert (verdict.outcome, verdict.detail) == ("not applicable", "it has no parameter kernel")

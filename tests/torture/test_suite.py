@@ -111,3 +111,35 @@ def test_counts_are_written_into_the_page(tmp_path, monkeypatch, torture):
     assert "| `raising` | nothing | 3 | 3 |" in page.read_text()
     assert page.read_text().startswith("# Page")
     assert page.read_text().endswith("\nend\n")
+
+
+#: Kernels of other kernels, of indices and of structured samples: attacked by `kernel-trees` and `kernel-inputs`, and
+#: compared with formulas in the tests beside them.
+WITHOUT_FORMULA = {
+    *("add", "multiply", "scale", "power", "transpose", "symmetrize", "compose", "centered", "spectrum", "corrected"),
+    *(
+        "projected",
+        "neighbour-spectrum",
+        "conformal",
+        "precomputed",
+        "adjacency",
+        "graph-adjacency",
+        "katz",
+        "pagerank",
+    ),
+    *("shortest-path", "gak", "gmm-kl", "gower", "local-rbf"),
+}
+
+
+def test_every_kernel_and_every_solver_is_attacked():
+    from kernreg.registry import get_registry
+    from torture.attacks.kernel_trees import kernel_names
+    from torture.oracles import ORACLES
+    from torture.solvers import subjects
+
+    ours = {
+        entry.name for entry in get_registry("kernel").entries() if (entry.distribution or "").startswith("kernreg")
+    }
+    assert ours - ORACLES.keys() <= WITHOUT_FORMULA
+    assert ORACLES.keys() <= set(kernel_names())
+    assert {name for name, _ in subjects()} >= {entry.name for entry in get_registry("solver").entries()}

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -30,7 +31,8 @@ class Finding:
 def matching(what: str, entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries meant by a distribution, a plugin name, or ``distribution:name``.
 
-    ``demo`` means the distribution ``demo``; failing that ``kernreg-demo``; failing that entries named so.
+    ``demo`` means the distribution ``demo``; failing that ``kernreg-demo``; failing that entries named so. ``demo.py``
+    means what that file registered, which ``--plugin`` loads.
     """
     distribution, colon, name = what.partition(":")
     if colon:
@@ -44,14 +46,15 @@ def matching(what: str, entries: Sequence[Entry]) -> list[Entry]:
         found = [entry for entry in entries if normalize_distribution(entry.distribution or "") == wanted]
         if found:
             return found
-    return [entry for entry in entries if entry.name == what]
+    of_file = [entry for entry in entries if entry.file and what in (entry.file, Path(entry.file).name)]
+    return of_file or [entry for entry in entries if entry.name == what]
 
 
 def findings(entry: Entry) -> Iterator[Finding]:
     """Load an entry and check every law of its kind. The first law is that it loads."""
 
     def finding(law: str, outcome: str, detail: str = "") -> Finding:
-        return Finding(entry.kind, entry.name, entry.distribution or "", law, outcome, detail)
+        return Finding(entry.kind, entry.name, entry.distribution or entry.file, law, outcome, detail)
 
     try:
         obj = get_registry(entry.kind).get(full_name(entry))
@@ -82,19 +85,33 @@ def select(what: str, kind: str | None = None) -> list[Entry]:
 @click.command("check")
 @click.argument("what", metavar="DISTRIBUTION_OR_NAME")
 @click.option("--kind", type=click.Choice(KINDS), help="Only entries of this kind.")
+@click.option(
+    "--badge",
+    is_flag=False,
+    flag_value="",
+    metavar="[FILE.svg]",
+    help="Also write the result as an SVG and a JSON file [default name: NAME-badge.svg].",
+)
 @json_option
-def command(what: str, kind: str | None, as_json: bool) -> None:
+def command(what: str, kind: str | None, badge: str | None, as_json: bool) -> None:
     """Run the conformance kit on every entry of a distribution, or on one entry.
 
-    Exits with 1 when a law is broken.
+    The argument is a distribution, the name of an entry, or a file that --plugin has loaded. Exits with 1 when a law is
+    broken; a badge is written all the same.
     """
+    from kernreg.cli.installation.badge import badge_files, result_of, write_badge
+
     entries = select(what, kind)
+    files = None if badge is None else badge_files(badge, what)
     if as_json:
         with redirect_stdout(sys.stderr):  # whatever a plugin prints is no part of the JSON
             found = [finding for entry in entries for finding in findings(entry)]
         write_json(found)
     else:
         found = report(entries)
+    if files is not None:
+        write_badge(result_of(what, entries, found), files)
+        click.echo(f"wrote {files[0]} and {files[1]}", err=as_json)
     if any(finding.outcome == "broken" for finding in found):
         raise SystemExit(1)
 
@@ -106,7 +123,7 @@ def report(entries: Sequence[Entry]) -> list[Finding]:
     screen = console()
     found: list[Finding] = []
     for entry in entries:
-        screen.print(f"[bold]{entry.kind} {escape(entry.name)}[/] ({escape(entry.distribution or entry.origin)})")
+        screen.print(f"[bold]{entry.kind} {escape(entry.name)}[/] ({escape(entry.source)})")
         for finding in findings(entry):
             found.append(finding)
             detail = f": {escape(finding.detail)}" if finding.detail else ""

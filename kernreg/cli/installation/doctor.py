@@ -110,7 +110,7 @@ def find_problems(entries: Iterable[Entry]) -> Iterable[Problem]:
     """Pick the entries with a problem and say what to do about each."""
     for entry in entries:
         if entry.status in REMEDIES:
-            provider = entry.distribution or "the program that registered it"
+            provider = entry.distribution or entry.file or "the program that registered it"
             yield Problem(entry, REMEDIES[entry.status].format(distribution=provider, name=entry.name))
 
 
@@ -214,7 +214,7 @@ def show(diagnosis: Diagnosis) -> None:
         screen.print(f"[yellow]note[/]: {escape(note)}", soft_wrap=True)
     for problem in diagnosis.problems:
         entry = problem.entry
-        provider = f"{entry.distribution or entry.origin} {entry.version or ''}".strip()
+        provider = f"{entry.source} {entry.version or ''}".strip()
         title = f"{entry.kind} {entry.name} of {provider} is"
         screen.print(f"{escape(title)} {styled(entry.status)}: {escape(entry.reason)}", soft_wrap=True)
         screen.print(f"  what to do: {escape(problem.remedy)}", soft_wrap=True)

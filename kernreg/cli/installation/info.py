@@ -74,7 +74,7 @@ def describe(kind: str, name: str) -> Info:
         properties=properties,
         parameters=parameters,
         target=str(entry.target),
-        distribution=entry.distribution or "",
+        distribution=entry.distribution or entry.file,
         version=entry.version or "",
         origin=str(entry.origin),
         status=str(entry.status),

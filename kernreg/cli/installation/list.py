@@ -39,7 +39,7 @@ def table(entries: Sequence[registry.Entry]) -> Table:
     for heading in ("kind", "name", "distribution", "version", "status", "what it is"):
         grid.add_column(heading, overflow="fold")
     for entry in entries:
-        origin, told = escape(entry.distribution or entry.origin), escape(entry.reason or summary(entry))
+        origin, told = escape(entry.source), escape(entry.reason or summary(entry))
         grid.add_row(entry.kind, escape(entry.name), origin, entry.version or "", styled(entry.status), told)
     return grid
 

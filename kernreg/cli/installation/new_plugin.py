@@ -1,4 +1,4 @@
-"""``kernreg new-plugin``: a package with one kernel, its test and its entry point, ready to install."""
+"""``kernreg new-plugin``: a package with one plugin of any kind, its test and its entry point, ready to install."""
 
 from __future__ import annotations
 
@@ -15,17 +15,32 @@ from string import Template
 import click
 
 from kernreg.errors import ParameterError
+from kernreg.registry import KINDS
 
-#: Template file -> path in the package; both may hold ${...}.
+#: Template file -> path in the package; both may hold ${...}. ``KIND`` is the folder of the kind.
 FILES = {
-    "pyproject.toml.txt": "pyproject.toml",
-    "README.md.txt": "README.md",
-    "init.py.txt": "src/${package}/__init__.py",
-    "test_kernel.py.txt": "tests/test_${function}.py",
+    "common/pyproject.toml.txt": "pyproject.toml",
+    "common/README.md.txt": "README.md",
+    "common/index.md.txt": "docs/index.md",
+    "common/test.yml.txt": ".github/workflows/test.yml",
+    "KIND/init.py.txt": "src/${package}/__init__.py",
+    "KIND/test.py.txt": "tests/test_${function}.py",
 }
 
-#: Names the template itself uses; a kernel function of such a name would hide them.
-RESERVED = {"kernel", "positive", "kernreg"}
+#: How the plugin is used, as a part of the README and of the page.
+USAGE = "KIND/usage.md.txt"
+
+#: Kinds whose plugin is a class; the others are functions.
+CLASSES = ("solver", "ensembler", "engine")
+
+#: Names the templates themselves use; a plugin of such a name would hide them.
+RESERVED = {
+    "kernel": {"kernel", "positive", "kernreg"},
+    "solver": {"ClassTargets", "ClassifierMixin", "KernelParameters", "NearestCentroid", "GridSearchCV"},
+    "ensembler": {"Ensembler"},
+    "engine": {"Engine", "Handle", "HeldSamples", "RowTask", "ThreadPoolExecutor", "ParameterError"},
+    "command": {"click", "run", "kernreg", "kr", "np"},
+}
 
 
 @dataclass(frozen=True)
@@ -35,33 +50,42 @@ class PluginNames:
     Examples
     --------
     >>> PluginNames.of("heat-flow")
-    PluginNames(kernel='heat-flow', distribution='kernreg-heat-flow',
-                package='kernreg_heat_flow', function='heat_flow')
-    >>> PluginNames.of("kernreg-heat").kernel
-    'heat'
+    PluginNames(name='heat-flow', kind='kernel', distribution='kernreg-heat-flow',
+                package='kernreg_heat_flow', function='heat_flow', object='heat_flow')
+    >>> PluginNames.of("kernreg-heat", "solver").object
+    'Heat'
     """
 
-    kernel: str
+    name: str
+    kind: str
     distribution: str
     package: str
     function: str
+    object: str
 
     @classmethod
-    def of(cls, name: str) -> PluginNames:
+    def of(cls, given: str, kind: str = "kernel") -> PluginNames:
         """Derive the names; raise `ParameterError` where no good Python names come out."""
-        kernel = name.removeprefix("kernreg-")
-        function = kernel.replace("-", "_")
+        name = given.removeprefix("kernreg-")
+        function = name.replace("-", "_")
+        obj = "".join(part.capitalize() for part in name.split("-")) if kind in CLASSES else function
         if (
-            not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", kernel)
-            or function in RESERVED
+            not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name)
+            or obj in RESERVED[kind]
             or keyword.iskeyword(function)
+            or keyword.iskeyword(obj)
         ):
+            reserved = sorted(_with_hyphens(word) for word in RESERVED[kind])
             raise ParameterError(
-                f"{name!r} cannot name a plugin. Accepted: lower-case letters, digits and single hyphens, "
-                f"starting with a letter, and not a word of Python nor one of {', '.join(sorted(RESERVED))}; "
-                "for example: kernreg new-plugin heat-flow"
+                f"{given!r} cannot name a plugin. Accepted: lower-case letters, digits and single hyphens, "
+                f"starting with a letter, and not a word of Python nor one of {', '.join(reserved)}; "
+                f"for example: kernreg new-plugin heat-flow --kind {kind}"
             )
-        return cls(kernel, f"kernreg-{kernel}", f"kernreg_{function}", function)
+        return cls(name, kind, f"kernreg-{name}", f"kernreg_{function}", function, obj)
+
+
+def _with_hyphens(word: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", word).lower()
 
 
 def contents(names: PluginNames) -> dict[str, str]:
@@ -69,35 +93,46 @@ def contents(names: PluginNames) -> dict[str, str]:
 
     Examples
     --------
-    >>> sorted(contents(PluginNames.of("demo")))
-    ['README.md', 'pyproject.toml', 'src/kernreg_demo/__init__.py', 'tests/test_demo.py']
+    >>> for path in sorted(contents(PluginNames.of("demo"))):
+    ...     print(path)
+    .github/workflows/test.yml
+    README.md
+    docs/index.md
+    pyproject.toml
+    src/kernreg_demo/__init__.py
+    tests/test_demo.py
     """
     from kernreg.registry import API_VERSION
 
-    values = {**vars(names), "api_version": API_VERSION, "directory": names.kernel}
+    values = {**vars(names), "api_version": API_VERSION, "group": KINDS[names.kind]}
     folder = resources.files("kernreg.cli.installation") / "plugin_template"
-    return {
-        Template(path).substitute(values): Template((folder / file).read_text(encoding="utf-8")).substitute(values)
-        for file, path in FILES.items()
-    }
+
+    def filled(file: str) -> str:
+        text = (folder / file.replace("KIND", names.kind)).read_text(encoding="utf-8")
+        return Template(text).substitute(values)
+
+    values["usage"] = filled(USAGE).rstrip("\n")
+    return {Template(path).substitute(values): filled(file) for file, path in FILES.items()}
 
 
-def write_plugin(name: str, parent: Path) -> Path:
+def write_plugin(name: str, parent: Path, kind: str = "kernel") -> Path:
     """Write the package into a new directory of that name, all of it or nothing.
 
     Parameters
     ----------
     name : str
-        Name of the kernel; the directory is named the same.
+        Name of the plugin; the directory is named the same.
     parent : Path
         Existing directory to write into.
+    kind : str
+        ``"kernel"``, ``"solver"``, ``"ensembler"``, ``"engine"`` or ``"command"``.
 
     Returns
     -------
     Path
         The new directory.
     """
-    names = PluginNames.of(name)
+    names = PluginNames.of(name, kind)
     target = parent / name
     if os.path.lexists(target):
         raise ParameterError(f"{target} exists and is not overwritten. Choose another name, or remove it first")
@@ -124,13 +159,13 @@ def write_plugin(name: str, parent: Path) -> Path:
 
 
 def refuse_taken(names: PluginNames) -> None:
-    """Raise `ParameterError` when the kernel's name is installed already, from another distribution."""
+    """Raise `ParameterError` when the name is installed already, from another distribution."""
     from kernreg.registry import get_registry
 
-    for entry in get_registry("kernel").entries():
-        if entry.name == names.kernel and entry.distribution != names.distribution:
+    for entry in get_registry(names.kind).entries():
+        if entry.name == names.name and entry.distribution != names.distribution:
             raise ParameterError(
-                f"the kernel {names.kernel!r} is provided by {entry.distribution or 'this program'} already, "
+                f"the {names.kind} {names.name!r} is provided by {entry.distribution or 'this program'} already, "
                 "and two of one name conflict. Choose another name"
             )
 
@@ -138,18 +173,25 @@ def refuse_taken(names: PluginNames) -> None:
 @click.command("new-plugin")
 @click.argument("name")
 @click.option(
+    "--kind", type=click.Choice(list(KINDS)), default="kernel", show_default=True, help="What the plugin provides."
+)
+@click.option(
     "--into",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path(),
     help="Directory to write into (default: the current one).",
 )
-def command(name: str, into: Path) -> None:
-    """Write a ready plugin package into the new directory NAME: one kernel, its test, its entry point."""
-    target = write_plugin(name, into)
-    names = PluginNames.of(name)
+def command(name: str, kind: str, into: Path) -> None:
+    """Write a ready plugin package into the new directory NAME.
+
+    It holds one kernel, solver, ensembler, engine or command that works, its test, its entry point, a CI workflow, a
+    README and a page of documentation.
+    """
+    target = write_plugin(name, into, kind)
+    names = PluginNames.of(name, kind)
     shown = target if target.is_absolute() else Path(".") / target
-    click.echo(f"{shown}: the distribution {names.distribution} with the kernel {names.kernel}")
+    click.echo(f"{shown}: the distribution {names.distribution} with the {kind} {names.name}")
     for path in sorted(contents(names)):
         click.echo(f"  {path}")
     prefix = "" if target.is_absolute() else "./"
-    click.echo(f"next:\n  pip install {prefix}{target}\n  kernreg check {names.kernel}")
+    click.echo(f"next:\n  pip install {prefix}{target}\n  kernreg check {names.name}\n  pytest {prefix}{target}")

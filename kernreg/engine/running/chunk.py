@@ -24,6 +24,13 @@ class RowKernel(Protocol):
 
     X are some rows of the samples, checked, `rows` where they stand among all of them, and Z the second samples, all of
     them. With `square` these are the same samples as the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernreg as kr
+    >>> kr.make_kernel("linear").row_block(np.ones((1, 2)), np.ones((3, 2)), slice(0, 1), False).tolist()
+    [[2.0, 2.0, 2.0]]
     """
 
     def row_block(self, X: Any, Z: Any, rows: slice, square: bool) -> np.ndarray:
@@ -51,6 +58,12 @@ class RowTask:
         Rows of a block.
     square : bool
         Whether Z is all of X.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> RowTask(kr.make_kernel("linear"), len, "add", block_rows=2, square=False).combine
+    'add'
     """
 
     kernel: RowKernel
@@ -89,6 +102,16 @@ def run_chunk(task: RowTask, X: Any, Z: Any, args: Any, start: int) -> Any:
         For the function; those `ByRow` have the rows of the chunk.
     start : int
         Where the chunk starts among all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernreg as kr
+    >>> def row_sums(rows, block):
+    ...     return block.sum(axis=1)
+    >>> task = RowTask(kr.make_kernel("linear"), row_sums, "concatenate", block_rows=2, square=False)
+    >>> run_chunk(task, np.ones((3, 1)), np.ones((4, 1)), (), 0).tolist()
+    [4.0, 4.0, 4.0]
     """
     blocks = blocks_of_chunk(0, X.shape[0], task.block_rows)
     tree = TreeSum(len(blocks)) if task.combine == "add" else None

@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 
 
 def on_operator(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a function of row blocks that only multiplies: it gets products with the block, which is never held."""
+    """Mark a function of row blocks that only multiplies: it gets products with the block, which is never held.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> @on_operator
+    ... def row_sums(rows, block):
+    ...     return block @ [1.0, 1.0]
+    >>> kr.make_kernel("linear").map_rows([[1.0], [2.0]], [[3.0], [4.0]], row_sums).tolist()
+    [7.0, 14.0]
+    """
     function.on_operator = True  # type: ignore[attr-defined]  # functions have attributes, their type does not say so
     return function
 

@@ -28,6 +28,14 @@ class Handle(ABC):
     chunks : tuple of int
         How many rows lie together. Blocks start anew at each of these borders. Chunks of 4096 · 2ⁱ rows (the last one
         may have fewer), or those of `aligned_chunks`, give the bits that one chunk gives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernreg as kr
+    >>> handle = kr.make_engine("local").place(np.ones((6, 2)))
+    >>> handle.shape, len(handle), handle.chunks
+    ((6, 2), 6, (6,))
     """
 
     shape: tuple[int, int]
@@ -117,6 +125,12 @@ class ByRow:
     Attributes
     ----------
     values : ndarray, CSR, SampleParts or Handle
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ByRow(np.arange(5)).cut(slice(1, 3)).values
+    array([1, 2])
     """
 
     values: Any
@@ -139,6 +153,13 @@ def whole(samples: Any, why: str = "") -> Any:
     """Return all rows, here, of samples or a handle of them; anything else as it is.
 
     Samples that are read from a source must fit the memory budget; the error tells `why` they are needed at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernreg as kr
+    >>> whole(kr.make_engine("local").place(np.ones((2, 1)))).tolist()
+    [[1.0], [1.0]]
     """
     if isinstance(samples, HeldSamples) and samples.streamed:
         check_loadable(samples.samples.label, samples.shape, samples.nbytes, why)
@@ -146,7 +167,16 @@ def whole(samples: Any, why: str = "") -> Any:
 
 
 def own_handle(handle: Handle, kind: type[Handle], engine: str) -> Handle:
-    """Return the handle, or raise DataError where another engine has placed it."""
+    """Return the handle, or raise DataError where another engine has placed it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernreg as kr
+    >>> handle = kr.make_engine("local").place(np.ones((2, 1)))
+    >>> own_handle(handle, type(handle), "local") is handle
+    True
+    """
     if isinstance(handle, kind):
         return handle
     raise DataError(

@@ -67,6 +67,11 @@ def streamed_rows(n: int, m: int, block_rows: Any = None) -> Iterator[slice]:
     """Yield slices of rows that are held one after the other: as many as the memory budget allows, or as asked for.
 
     Rows are not combined here, so the budget may decide.
+
+    Examples
+    --------
+    >>> list(streamed_rows(5, 3, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
     if block_rows is None:
         # Whole tiles of rows where they fit; no more rows than keep a block pleasant to work with.

@@ -38,6 +38,17 @@ class RowSource(ABC):
         Where they were asked for; these are in memory.
     sparse : bool
         Whether rows are read as CSR.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import kernreg as kr
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/x.npy", np.arange(6.0).reshape(3, 2))
+    ...     samples = kr.open_samples(f"{folder}/x.npy")
+    ...     isinstance(samples, RowSource), samples.shape, samples[1:2].tolist()
+    (True, (3, 2), [[2.0, 3.0]])
     """
 
     shape: tuple[int, int]

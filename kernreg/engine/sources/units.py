@@ -29,6 +29,19 @@ class UnitRows(RowSource):
     ----------
     starts : sequence of int
         The first row of every unit, and the number of rows at the end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Squares(UnitRows):
+    ...     def __init__(self, n):
+    ...         super().__init__([*range(0, n, 2), n])
+    ...         self.shape, self.dtype, self.label = (n, 2), np.dtype(float), "squares"
+    ...     def read_unit(self, number):
+    ...         i = np.arange(self._starts[number], self._starts[number + 1])
+    ...         return np.column_stack([i, i**2]).astype(float)
+    >>> Squares(5)[1:4].tolist()
+    [[1.0, 1.0], [2.0, 4.0], [3.0, 9.0]]
     """
 
     def __init__(self, starts: Any):

@@ -62,7 +62,14 @@ def _kernel_dtype(X: Any, Z: Any) -> np.dtype:
 
 
 class Sum(_Elementwise):
-    """k(x, z) = left(x, z) + right(x, z)."""
+    """k(x, z) = left(x, z) + right(x, z).
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> (kr.make_kernel("linear") + kr.make_kernel("poly(degree=1)"))([[2.0]]).tolist()
+    [[9.0]]
+    """
 
     __slots__ = ()
     _ufunc = np.add
@@ -78,7 +85,14 @@ class Sum(_Elementwise):
 
 
 class Product(_Elementwise):
-    """k(x, z) = left(x, z) · right(x, z)."""
+    """k(x, z) = left(x, z) · right(x, z).
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> (kr.make_kernel("linear") * kr.make_kernel("linear"))([[2.0]]).tolist()
+    [[16.0]]
+    """
 
     __slots__ = ()
     _ufunc = np.multiply
@@ -89,7 +103,14 @@ class Product(_Elementwise):
 
 
 class Multiple(CombinedKernel):
-    """k(x, z) = factor · kernel(x, z)."""
+    """k(x, z) = factor · kernel(x, z).
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> (0.5 * kr.make_kernel("linear"))([[2.0]]).tolist()
+    [[2.0]]
+    """
 
     __slots__ = ()
 
@@ -116,7 +137,14 @@ class Multiple(CombinedKernel):
 
 
 class Power(CombinedKernel):
-    """k(x, z) = kernel(x, z) ** exponent."""
+    """k(x, z) = kernel(x, z) ** exponent.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> (kr.make_kernel("linear") ** 3)([[2.0]]).tolist()
+    [[64.0]]
+    """
 
     __slots__ = ()
 
@@ -133,7 +161,14 @@ class Power(CombinedKernel):
 
 
 class Transposed(CombinedKernel):
-    """k(x, z) = kernel(z, x)."""
+    """k(x, z) = kernel(z, x).
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> kr.make_kernel("precomputed", K=[[0.0, 1.0], [2.0, 0.0]]).T([0, 1]).tolist()
+    [[0.0, 2.0], [1.0, 0.0]]
+    """
 
     __slots__ = ()
 
@@ -181,7 +216,15 @@ class Transposed(CombinedKernel):
 
 
 class Composed(CombinedKernel):
-    """k(x, z) = kernel(φ(x), φ(z)) for a feature map φ applied to the sample arrays."""
+    """k(x, z) = kernel(φ(x), φ(z)) for a feature map φ applied to the sample arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernreg.kernels import compose
+    >>> compose("linear", np.sqrt)([[4.0]], [[9.0]]).tolist()
+    [[6.0]]
+    """
 
     __slots__ = ()
 

@@ -16,6 +16,7 @@ from kernreg.kernels.combinations.base import copied, with_form
 from kernreg.kernels.combinations.learned import dense
 from kernreg.kernels.domains import REQUIRED, Domain, Parameter, integer, matrix
 from kernreg.kernels.family import KernelFamily
+from kernreg.kernels.ownership import frozen
 from kernreg.kernels.samples import identical_pairs, same_samples
 
 #: Below this an eigenvalue of the graph says nothing about new samples: they would be divided by nothing.
@@ -33,6 +34,15 @@ class NeighbourSpectrum(Kernel):
     with w(x, s) = 1 where s is among the ``n_neighbors`` nearest samples of x (ties included), or x is not farther from
     s than ``radii[s]``, the distance of the neighbours of s; 0 elsewhere. With ``n_neighbors=0`` the graph has no rule
     for new samples, and they are refused. Samples that are in the graph several times have the mean of their entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernreg as kr
+    >>> X, y = np.arange(12.0)[:, None], np.arange(12) // 6
+    >>> learned = kr.make_solver("scg-osk", n_neighbors=2).fit(X, y).kernel_
+    >>> learned.family.name, learned(X).shape
+    ('neighbour-spectrum', (12, 12))
     """
 
     __slots__ = ("_held",)
@@ -125,7 +135,7 @@ def _vector(value: Any) -> np.ndarray:
     found = np.asarray(value)
     if found.ndim != 1 or found.dtype.kind not in "fiu" or not np.isfinite(found).all():
         raise ValueError
-    return np.ascontiguousarray(found, dtype=np.float64)
+    return frozen(np.ascontiguousarray(found, dtype=np.float64))
 
 
 vector = Domain("a finite 1-D numeric array", _vector)

@@ -151,7 +151,14 @@ def _mean_product(K: LinearOperator, count: int) -> np.ndarray:
 
 
 class Centered(_Unbound):
-    """k(x, z) - mean_r k(x, r) - mean_r k(r, z) + mean: centred in feature space over the reference set."""
+    """k(x, z) - mean_r k(x, r) - mean_r k(r, z) + mean: centred in feature space over the reference set.
+
+    Examples
+    --------
+    >>> from kernreg.kernels import centered
+    >>> centered("linear")([[1.0], [3.0]]).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
 
     __slots__ = ()
     _bound_class = BoundCentered
@@ -240,7 +247,16 @@ class BoundSpectrum(_Learnt):
 
 
 class Spectrum(_Unbound):
-    """K with its eigenvalues clipped at 0, flipped to |λ|, shifted by |λ_min| or squared: positive semi-definite."""
+    """K with its eigenvalues clipped at 0, flipped to |λ|, shifted by |λ_min| or squared: positive semi-definite.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> from kernreg.kernels import spectrum
+    >>> indefinite = kr.make_kernel("precomputed", K=[[0.0, 1.0], [1.0, 0.0]])  # eigenvalues 1 and -1
+    >>> spectrum(indefinite, "clip")([0, 1]).round(12).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
 
     __slots__ = ()
     _bound_class = BoundSpectrum

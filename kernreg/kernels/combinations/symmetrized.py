@@ -28,7 +28,15 @@ from kernreg.kernels.samples import same_samples
 
 
 class Symmetrized(UnboundKernel):
-    """(K + Kᵀ)/2, K Kᵀ or Kᵀ K: the usual ways to make a symmetric kernel of an asymmetric one."""
+    """(K + Kᵀ)/2, K Kᵀ or Kᵀ K: the usual ways to make a symmetric kernel of an asymmetric one.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> from kernreg.kernels import symmetrize
+    >>> symmetrize(kr.make_kernel("precomputed", K=[[0.0, 1.0], [3.0, 0.0]]), "mean")([0, 1]).tolist()
+    [[0.0, 2.0], [2.0, 0.0]]
+    """
 
     __slots__ = ()
 

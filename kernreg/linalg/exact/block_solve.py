@@ -129,6 +129,16 @@ def solve_block(kernel: CentredKernel, T: np.ndarray, gamma: float) -> BlockSolu
     A, C : ndarray of shape (m, C)
         The coefficients â (of the target function) and ĉ (of the source function).
     report : SolveReport
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernreg.linalg import centre
+    >>> K, T = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[1.0], [-1.0]])
+    >>> kernel = centre(K)
+    >>> A, C, report = solve_block(kernel, T, 0.5)
+    >>> bool(np.allclose(A / 0.5 + kernel.matrix @ C, T))
+    True
     """
     frobenius = float(np.linalg.norm(kernel.matrix))
     if not (gamma < _DOUBLE_RANGE and gamma * frobenius < _DOUBLE_RANGE):
@@ -204,6 +214,15 @@ def solve_block_or_spectrum(
     """Solve the AsK-LS block as `solve_block` does, by singular value decomposition (in K̃'s memory) near a pole.
 
     At a pole, raise ParameterError or (``on_pole="damp"``) return the Tikhonov solution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernreg.linalg import centre
+    >>> cycle, T = np.roll(np.eye(3), 1, axis=1), np.array([[1.0], [0.0], [-1.0]])
+    >>> A, C, report = solve_block_or_spectrum(centre(cycle), T, 1.0, on_pole="damp")
+    >>> report.damped
+    True
     """
     direct = solve_block(kernel, T, gamma)
     if direct is not None:

@@ -71,6 +71,14 @@ class CentredKernel(Centring):
         uᵀ S K S and S K S u of the matrix before it was centred.
     norm : float
         ‖√w‖.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernreg.linalg import centre
+    >>> kernel = centre(np.array([[2.0, 0.0], [0.0, 4.0]]))
+    >>> kernel.size, bool(np.allclose(kernel.matrix.sum(axis=0), 0.0))
+    (2, True)
     """
 
     matrix: np.ndarray
@@ -167,7 +175,14 @@ def centre(K: np.ndarray, weights: np.ndarray | None = None, *, overwrite: bool 
 
 
 def asymmetry(K: np.ndarray) -> float:
-    """Return max |K - Kᵀ| / max |K| of a square matrix, block by block (0 for a matrix of zeros)."""
+    """Return max |K - Kᵀ| / max |K| of a square matrix, block by block (0 for a matrix of zeros).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> asymmetry(np.array([[1.0, 2.0], [0.0, 1.0]]))
+    1.0
+    """
     gap, largest = asymmetric_part(K)
     return gap / largest if largest > 0.0 else 0.0
 

@@ -97,6 +97,13 @@ class SymmetricSpectrum:
     ----------
     values, vectors : ndarray
         The m - 1 eigenpairs on the space orthogonal to the border, values ascending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernreg.linalg import centre
+    >>> SymmetricSpectrum(centre(np.diag([1.0, 2.0, 3.0]))).values.shape
+    (2,)
     """
 
     @configured_blas()
@@ -162,6 +169,14 @@ class BlockSpectrum:
     ----------
     values, left, right : ndarray
         The m - 1 triplets on the space orthogonal to the border, values descending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernreg.linalg import centre
+    >>> spectrum = BlockSpectrum(centre(np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])))
+    >>> spectrum.values.round(12).tolist()  # 1/γ = 1 is a pole
+    [1.0, 1.0]
     """
 
     @configured_blas()

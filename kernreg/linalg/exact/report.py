@@ -35,6 +35,13 @@ class SolveReport(Display):
         Whether γ is at a pole and the Tikhonov solution was taken instead.
     note : str
         Anything else worth saying.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> report = kr.make_solver("ls-svm", gamma=1.0).fit([[0.0], [1.0], [2.0]], [0, 1, 1]).solver_report_
+    >>> report.strategy, report.size, report.residual < 1e-12
+    ('exact', 3, True)
     """
 
     strategy: str

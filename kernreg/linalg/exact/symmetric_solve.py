@@ -57,6 +57,15 @@ def solve_symmetric(kernel: CentredKernel, T: np.ndarray, gamma: float) -> tuple
     ------
     ParameterError
         If γ is at a pole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernreg.linalg import centre
+    >>> K, T = np.diag([1.0, 3.0]), np.array([[1.0], [-1.0]])
+    >>> A, report = solve_symmetric(centre(K), T, 2.0)
+    >>> bool(np.allclose((centre(K).matrix + np.eye(2) / 2.0) @ A, T))
+    True
     """
     W, kappa = kernel.matrix.T, 1.0 / gamma  # Fortran-ordered view; K̃ is symmetric
     diagonal = W.diagonal().copy()

@@ -41,6 +41,15 @@ class Features:
         Signature of the features: all one for a positive semi-definite kernel.
     origin : ndarray of shape (q,)
         Near the mean of the features, so that subtracting the mean later cancels little.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernreg as kr
+    >>> X = np.linspace(0.0, 1.0, 30)[:, None]
+    >>> features = symmetric_features(kr.make_kernel("rbf(sigma=1.0)"), X, np.arange(0, 30, 6), True)
+    >>> features.rank <= 5, features.landmarks.shape
+    (True, (5, 1))
     """
 
     kernel: Kernel
@@ -93,7 +102,18 @@ def _moments(
 
 
 def symmetric_features(kernel: Kernel, X: Any, chosen: np.ndarray, definite: bool) -> Features:
-    """Return the features of a symmetric kernel, already bound to its reference set."""
+    """Return the features of a symmetric kernel, already bound to its reference set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernreg as kr
+    >>> X, k = np.linspace(0.0, 1.0, 30)[:, None], kr.make_kernel("rbf(sigma=1.0)")
+    >>> features = symmetric_features(k, X, np.arange(0, 30, 3), True)
+    >>> Phi = k(X, features.landmarks) @ features.transform
+    >>> bool(np.allclose(Phi @ Phi.T, k(X), atol=1e-6))
+    True
+    """
     L = X[chosen]
     W = np.asarray(kernel(L), dtype=np.float64)
     values, vectors = linalg.eigh(0.5 * (W + W.T))

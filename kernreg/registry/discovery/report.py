@@ -35,6 +35,12 @@ class DiscoveryReport:
         The value of KERNREG_PLUGINS, ``"all"`` if it has none.
     unknown_in_policy : tuple of str
         Distributions named in KERNREG_PLUGINS that provide no plugin.
+
+    Examples
+    --------
+    >>> from kernreg.registry import discovery_report
+    >>> discovery_report().backend in ("entrypoints", "importlib.metadata")
+    True
     """
 
     backend: str

@@ -5,6 +5,15 @@ allowed_classes.py  plugins by registered name, kernreg's own classes, estimator
 """
 
 from kernreg.registry.naming.allowed_classes import find, is_record, requirement_of, sklearn_module
-from kernreg.registry.naming.requirement import Requirement, read_requirement, version_of
+from kernreg.registry.naming.requirement import Requirement, as_json, read_requirement, version_of
 
-__all__ = ["Requirement", "find", "is_record", "read_requirement", "requirement_of", "sklearn_module", "version_of"]
+__all__ = [
+    "Requirement",
+    "as_json",
+    "find",
+    "is_record",
+    "read_requirement",
+    "requirement_of",
+    "sklearn_module",
+    "version_of",
+]

@@ -11,6 +11,7 @@ import dataclasses
 import re
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from kernreg.errors import DamagedModelFile, ModelNeedsPlugin, PluginBlocked, PluginError, UnknownPlugin
@@ -92,7 +93,8 @@ def requirement_of(obj: Any) -> Requirement | None:
     for kind in REGISTERED if isinstance(obj, type) else ("kernel",):
         entry = entry_of(kind, obj)
         if entry is not None:
-            return Requirement(kind, entry.name, entry.distribution, entry.version)
+            file = Path(entry.file).name if entry.file else None
+            return Requirement(kind, entry.name, entry.distribution, entry.version, file)
     if not isinstance(obj, type):
         return None
     target = f"{obj.__module__}:{obj.__qualname__}"
@@ -169,7 +171,12 @@ def _registered(asked: Requirement, path: str) -> Any:
     except PluginBlocked as error:
         raise ModelNeedsPlugin(f"{needs}, and it is not allowed here: {error}") from error
     except UnknownPlugin as error:
-        if asked.distribution is None:
+        if asked.file is not None:
+            advice = (
+                f"load it first: kernreg.load_plugin({asked.file!r}), or kernreg --plugin {asked.file} … on the "
+                "command line, with the path of the file"
+            )
+        elif asked.distribution is None:
             advice = (
                 f"register it before loading: kernreg.register({asked.kind!r}, {asked.name!r}, …), or make it a plugin "
                 "(kernreg new-plugin) and save the model again"

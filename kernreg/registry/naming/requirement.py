@@ -16,19 +16,28 @@ class Requirement(NamedTuple):
         ``"scikit-learn"``: one of its estimators; ``"record"``: a data class in the package of a plugin.
     name : str
     distribution, version : str or None
-        What provided it when the model was saved; None for a runtime registration.
+        What provided it when the model was saved; None for a runtime registration. Of a plugin file the version is
+        the digest of its text.
+    file : str or None
+        The name of the plugin file it comes from, without its folder.
+
+    Examples
+    --------
+    >>> Requirement("kernel", "katz", "kernreg-graph", "0.1.0").name
+    'katz'
     """
 
     kind: str
     name: str
     distribution: str | None
     version: str | None
+    file: str | None = None
 
     @property
     def provider(self) -> str:
         """The distribution and its version, for messages."""
         if self.distribution is None:
-            return "a runtime registration"
+            return f"the file {self.file}" if self.file else "a runtime registration"
         return f"{self.distribution} {self.version}" if self.version else self.distribution
 
     def __str__(self) -> str:
@@ -53,12 +62,20 @@ def version_of(distribution: str) -> str | None:
         return None
 
 
+def as_json(asked: Requirement) -> dict[str, str | None]:
+    """Return the form of a requirement in a file; `file` is there only for plugin files."""
+    found = asked._asdict()
+    if asked.file is None:
+        del found["file"]
+    return found
+
+
 def read_requirement(found: Any) -> Requirement:
     """Return the requirement of its JSON form, or raise ValueError."""
-    if not isinstance(found, dict) or set(found) != set(Requirement._fields):
+    if not isinstance(found, dict) or set(found) | {"file"} != set(Requirement._fields):
         raise ValueError("a requirement is not described as it must be")
     asked = Requirement(**found)
-    texts = (asked.kind, asked.name, asked.distribution or "", asked.version or "")
+    texts = (asked.kind, asked.name, asked.distribution or "", asked.version or "", asked.file or "")
     if not all(isinstance(text, str) and len(text) < 300 and text.isprintable() for text in texts):
         raise ValueError("a requirement is not described as it must be")
     return asked

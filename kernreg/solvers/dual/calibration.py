@@ -61,7 +61,14 @@ def calibrate(
 
 
 def probabilities(calibration: Calibration, decision: np.ndarray) -> np.ndarray:
-    """Return class probabilities (n, classes) of decision values."""
+    """Return class probabilities (n, classes) of decision values.
+
+    Examples
+    --------
+    >>> f, codes = np.array([-2.0, -1.0, 1.0, 2.0, 0.5, -0.5]), np.array([0, 0, 1, 1, 0, 1])
+    >>> probabilities(calibrate("sigmoid", f, codes, 2, None), np.array([0.0])).sum(axis=1).tolist()
+    [1.0]
+    """
     F = _columns(decision)
     if "sigmoid" in calibration:
         slope, offsets = calibration["sigmoid"]

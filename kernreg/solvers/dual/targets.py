@@ -206,7 +206,15 @@ class LabelTargets:
 
 
 class RealTargets:
-    """Real outputs, one (``flat``) or several."""
+    """Real outputs, one (``flat``) or several.
+
+    Examples
+    --------
+    >>> y = np.array([1.0, 2.0])
+    >>> targets = RealTargets(flat=True)
+    >>> targets.problems(y)[0].Y.ravel().tolist()
+    [1.0, 2.0]
+    """
 
     pairwise = False
     columns = None  # any number

@@ -40,6 +40,14 @@ class TrainingSet:
     X is a tuple where samples differ as sources and as targets; the kernel is then bound to the targets, over which
     rows are normalised. ``frequencies`` are the weights without those of the classes: how often a sample occurs.
     ``note`` is what the report of the fit says of where the samples come from.
+
+    Examples
+    --------
+    >>> from kernreg.solvers import LSSVC
+    >>> solver = LSSVC()
+    >>> data = check_training_set(solver, solver.resolve_kernel(), [[0.0], [1.0]], ["a", "b"], None)
+    >>> data.matrix().shape, data.weights is None
+    ((2, 2), True)
     """
 
     X: Any
@@ -97,7 +105,7 @@ class TrainingSet:
         return self.kernel(*(take(side, np.arange(1)) for side in sides)).dtype
 
 
-def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weight: Any = None) -> TrainingSet:
     """Return the training set of a machine, in scikit-learn's way as far as the kernel's inputs allow it.
 
     Parameters

@@ -20,7 +20,17 @@ from kernreg.solvers.kernel_learning.side_information import LabelInformation, S
 
 
 class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AtomicFit, BaseEstimator):
-    """An estimator that learns a kernel."""
+    """An estimator that learns a kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernreg as kr
+    >>> X, y = np.arange(12.0)[:, None], np.arange(12) // 6
+    >>> learner = kr.make_solver("scg-ldk", kernel="rbf(sigma=3.0)", gamma=0.1).fit(X, y)
+    >>> isinstance(learner, KernelLearner), learner.kernel_(X).shape
+    (True, (12, 12))
+    """
 
     #: What chains and tests know a kernel learner by.
     learns_kernel: ClassVar[bool] = True

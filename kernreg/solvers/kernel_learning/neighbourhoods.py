@@ -51,6 +51,13 @@ class NeighbourGraph:
         To which connected component each sample belongs.
     n_neighbors : int
         0 where the graph was given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> graph = neighbour_graph(np.array([[0.0], [1.0], [5.0], [6.0]]), 1)
+    >>> graph.n_connected, graph.component.tolist()
+    (2, [0, 0, 1, 1])
     """
 
     weights: Any
@@ -188,7 +195,13 @@ def neighbour_graph(X: Any, n_neighbors: Any) -> NeighbourGraph:
 
 
 def given_graph(graph: Any, n: int) -> NeighbourGraph:
-    """Return a graph given as a symmetric matrix of non-negative weights, sparse or dense, checked."""
+    """Return a graph given as a symmetric matrix of non-negative weights, sparse or dense, checked.
+
+    Examples
+    --------
+    >>> given_graph([[0, 1], [1, 0]], 2).degrees.tolist()
+    [1.0, 1.0]
+    """
     table: Any = sp.csr_array(graph) if is_sparse(graph) else np.asarray(graph)
     if table.shape != (n, n) or table.dtype.kind not in "fiub":
         raise DataError(
@@ -240,6 +253,14 @@ def smoothest(
         Eigenvalues of L, ascending.
     vectors : ndarray of shape (n, count)
     report : PartialReport
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> graph = neighbour_graph(np.arange(12.0)[:, None], 2)
+    >>> values, vectors = smoothest(graph, 3)[:2]
+    >>> vectors.shape
+    (12, 3)
     """
     A, trivial = graph.normalised(), graph.trivial()
     n = A.shape[0]

@@ -196,6 +196,12 @@ class LabelInformation(SideInformation):
     classes : ndarray of shape (C,)
     codes : ndarray of int of shape (n,)
         Position of each label among the classes, -1 for samples without one.
+
+    Examples
+    --------
+    >>> side = SideInformation.from_labels(["red", "?", "blue"], unlabelled="?")
+    >>> isinstance(side, LabelInformation), side.classes.tolist(), side.codes.tolist()
+    (True, ['blue', 'red'], [1, -1, 0])
     """
 
     form = "labels"

@@ -84,8 +84,10 @@ def test_a_bound_local_kernel_survives_pickle_engines_and_model_files(X, tmp_pat
 
 
 def test_a_file_with_wrong_widths_is_refused(X):
-    with pytest.raises(ParameterError, match="as many positive widths"):
-        local_rbf().__kernreg_rebind__({"reference": X, "widths": np.ones(3)})
+    with pytest.raises(
+        ParameterError, match=r"description is float64 of shape \(3,\); needed is float64 of shape \(40\)"
+    ):
+        local_rbf().__kernreg_rebind__({"reference": X, "description": np.ones(3)})
 
 
 # Learned bandwidths -------------------------------------------------------------------------------------------

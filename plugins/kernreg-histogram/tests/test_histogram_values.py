@@ -210,3 +210,12 @@ def test_float32_beside_float64_is_computed_in_float64(name, form):
 def test_powers_beyond_the_range_of_numbers_are_told():
     with pytest.warns(RangeWarning, match="bins of size 1e-200 to the power 1.7"):
         histogram_intersection(b=1.7)([[1e-200, 0.0]])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("size", [1e-320, 1e-300, 1e300, 1e307])
+def test_divergences_of_shares_do_not_depend_on_the_size_of_counts(form, size):
+    counts = np.array([[4.0, 0.0, 3.0], [1.0, 8.0, 0.0], [0.0, 0.0, 0.0]])
+    k = histogram_kl(a=0.7, smoothing=0.05)
+    # So small numbers have few digits.
+    np.testing.assert_allclose(k(form(counts * size)), k(counts), rtol=1e-3 if size < 1e-310 else 1e-12)

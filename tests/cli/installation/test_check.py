@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+from xml.etree import ElementTree
 
 import pytest
 
+from kernreg import registry
 from kernreg.cli.installation.check import matching
 from kernreg.registry import Entry
 
@@ -138,3 +140,70 @@ def test_a_command_can_be_checked(run, install):
     assert result.exit_code == 1
     assert "command mute has no help text; give its function a docstring" in result.stdout
     assert result.stdout.count("broken") == 2  # that law, and the count
+
+
+def test_a_badge_says_how_many_laws_held(run, install, tmp_path, monkeypatch):
+    install("mixed-plugin", PLUGIN, kernels={"right": "right", "wrong": "wrong"})
+    monkeypatch.chdir(tmp_path)
+    found = json.loads(run("check", "mixed-plugin", "--json").stdout)
+    held, broken = (sum(finding["outcome"] == outcome for finding in found) for outcome in ("held", "broken"))
+    result = run("check", "mixed-plugin", "--badge")
+    assert result.exit_code == 1
+    assert result.stdout.endswith("wrote mixed-plugin-badge.svg and mixed-plugin-badge.json\n")
+    badge = json.loads((tmp_path / "mixed-plugin-badge.json").read_text())
+    assert (badge["passed"], badge["total"], badge["api"]) == (held, held + broken, "1.0")
+    assert (badge["distribution"], badge["version"]) == ("mixed-plugin", "1.0")
+    assert badge["entries"] == ["kernel right", "kernel wrong"]
+    assert "kernel wrong: declared symmetry" in badge["broken"]
+    assert badge["color"] == "c62828"
+    picture = ElementTree.parse(tmp_path / "mixed-plugin-badge.svg").getroot()
+    assert f"{held}/{held + broken}, API 1.0" in [
+        text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")
+    ]
+
+
+def test_a_badge_has_the_name_it_is_given_and_is_replaced_whole(run, install, tmp_path):
+    install("right-plugin", PLUGIN, kernels={"right": "right"})
+    for _ in range(2):
+        result = run("check", "right", "--badge", str(tmp_path / "laws.svg"), "--json")
+        assert result.exit_code == 0
+        json.loads(result.stdout)  # nothing but the findings
+    assert sorted(path.name for path in tmp_path.glob("laws*")) == ["laws.json", "laws.svg"]
+    badge = json.loads((tmp_path / "laws.json").read_text())
+    assert badge["passed"] == badge["total"] > 20
+    assert badge["color"] == "2e7d32"
+
+
+@pytest.mark.parametrize("name", ["badge.png", "nowhere/badge.svg"])
+def test_a_badge_that_cannot_be_written_is_refused_before_the_check(run, install, tmp_path, monkeypatch, name):
+    install("right-plugin", PLUGIN, kernels={"right": "right"})
+    monkeypatch.chdir(tmp_path)
+    result = run("check", "right", "--badge", name)
+    assert result.exit_code == 2
+    assert "--badge" in result.stderr
+    assert "held" not in result.stdout
+
+
+def test_a_plugin_file_is_checked_without_installing(run, tmp_path):
+    file = tmp_path / "loose.py"
+    file.write_text(PLUGIN.replace("\n    ", "\n"))
+    with registry.isolated():
+        result = run("--plugin", str(file), "check", "loose.py", "--kind", "ensembler")
+        assert result.exit_code == 0, result.output
+        assert f"ensembler largest ({file})\n  loads: held" in result.stdout
+        listed = [entry for entry in json.loads(run("--plugin", str(file), "list", "--json").stdout) if entry["file"]]
+        assert [(entry["name"], entry["file"]) for entry in listed] == [
+            ("right", str(file)),
+            ("wrong", str(file)),
+            ("largest", str(file)),
+        ]
+
+
+def test_a_plugin_file_that_fails_is_told_in_one_message(run, tmp_path, monkeypatch):
+    file = tmp_path / "bad.py"
+    file.write_text("import nothing_of_that_name")
+    result = run("--plugin", str(file), "list")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: cannot load the plugin file")
+    monkeypatch.setenv("KERNREG_PLUGINS", "none")
+    assert "KERNREG_PLUGINS='none'" in run("--plugin", str(file), "list").stderr

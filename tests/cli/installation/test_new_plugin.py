@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -11,38 +12,47 @@ from pathlib import Path
 
 import pytest
 
-from kernreg.cli.installation.new_plugin import PluginNames, contents, write_plugin
+from kernreg.cli.installation.new_plugin import CLASSES, PluginNames, contents, write_plugin
 from kernreg.errors import ParameterError
+from kernreg.registry import KINDS
+from kernreg.testing import private_imports
 
 
 def files(directory: Path) -> set[str]:
     return {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
 
 
-def test_the_package_is_complete_and_its_files_are_well_formed(tmp_path, run):
-    result = run("new-plugin", "heat-flow", "--into", str(tmp_path))
+@pytest.mark.parametrize(("kind", "obj"), [(kind, "HeatFlow" if kind in CLASSES else "heat_flow") for kind in KINDS])
+def test_the_package_is_complete_and_its_files_are_well_formed(tmp_path, run, kind, obj):
+    result = run("new-plugin", "heat-flow", "--kind", kind, "--into", str(tmp_path))
     assert result.exit_code == 0
     assert "kernreg check heat-flow" in result.stdout
     plugin = tmp_path / "heat-flow"
     assert files(plugin) == {
+        ".github/workflows/test.yml",
         "README.md",
+        "docs/index.md",
         "pyproject.toml",
         "src/kernreg_heat_flow/__init__.py",
         "tests/test_heat_flow.py",
     }
     project = tomllib.loads((plugin / "pyproject.toml").read_text())["project"]
     assert project["name"] == "kernreg-heat-flow"
-    assert project["entry-points"]["kernreg.kernels"] == {"heat-flow": "kernreg_heat_flow:heat_flow"}
+    assert project["entry-points"] == {f"kernreg.{kind}s": {"heat-flow": f"kernreg_heat_flow:{obj}"}}
     for path in plugin.rglob("*.py"):
         ast.parse(path.read_text())
-    assert not any("${" in text for text in contents(PluginNames.of("heat-flow")).values())
+    texts = contents(PluginNames.of("heat-flow", kind))
+    # What is left of that form are expressions of the workflow.
+    assert not any(re.search(r"\$\{(?!\{)", text) for text in texts.values())
+    assert "python-version: ${{ matrix.python }}" in texts[".github/workflows/test.yml"]
+    assert private_imports(plugin / "src") == []
     assert plugin.stat().st_mode & 0o777 == 0o755
 
 
 def test_the_commands_printed_are_the_commands_to_run(tmp_path, run, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = run("new-plugin", "demo").stdout.splitlines()
-    assert lines[-3:] == ["next:", "  pip install ./demo", "  kernreg check demo"]
+    assert lines[-4:] == ["next:", "  pip install ./demo", "  kernreg check demo", "  pytest ./demo"]
 
 
 @pytest.mark.parametrize(
@@ -54,6 +64,12 @@ def test_names_that_make_no_package_are_refused(tmp_path, name):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(("kind", "name"), [("engine", "held-samples"), ("ensembler", "none"), ("command", "run")])
+def test_names_that_would_hide_those_of_the_template_are_refused(tmp_path, kind, name):
+    with pytest.raises(ParameterError, match=f"cannot name a plugin.*--kind {kind}"):
+        write_plugin(name, tmp_path, kind)
+
+
 def test_a_prefix_that_is_there_already_is_not_doubled():
     assert PluginNames.of("kernreg-heat") == PluginNames.of("heat")
 
@@ -61,6 +77,8 @@ def test_a_prefix_that_is_there_already_is_not_doubled():
 def test_the_name_of_an_installed_kernel_is_refused(tmp_path):
     with pytest.raises(ParameterError, match="'rbf' is provided by kernreg already"):
         write_plugin("rbf", tmp_path)
+    with pytest.raises(ParameterError, match="the command 'fit' is provided by kernreg already"):
+        write_plugin("fit", tmp_path, "command")
 
 
 @pytest.mark.parametrize("what", ["directory", "file", "dangling link"])
@@ -109,6 +127,36 @@ def test_a_place_that_does_not_exist_is_named(tmp_path, run):
     assert result.exit_code == 2
     assert "nowhere" in result.stderr
     assert "--into" in result.stderr
+
+
+def test_new_plugins_of_every_kind_pass_their_own_tests_and_the_check_unedited(tmp_path):
+    """In processes of their own, in which the packages are on the path as pip would put them there."""
+    names = [f"trial-{kind}" for kind in KINDS]
+    for kind, name in zip(KINDS, names, strict=True):
+        folder = write_plugin(name, tmp_path, kind)
+        project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+        metadata = folder / "src" / f"kernreg_trial_{kind}-0.1.0.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 0.1.0\n")
+        ((group, points),) = project["entry-points"].items()
+        lines = [f"[{group}]", *(f"{point} = {target}" for point, target in points.items())]
+        (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    path = os.pathsep.join(str(tmp_path / name / "src") for name in names)
+    checks = "\n".join(f"application(['check', 'kernreg-{name}'], standalone_mode=False)" for name in names)
+    for arguments, expected in (
+        (["-m", "pytest", "-q", "-p", "no:cacheprovider", *names], " passed"),
+        (["-c", f"from kernreg.cli.app import application\n{checks}"], " 0 broken"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stdout.count(expected) == (1 if expected == " passed" else len(names))
 
 
 @pytest.mark.slow

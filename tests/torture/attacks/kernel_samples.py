@@ -269,7 +269,7 @@ ATTACKS = [
         form_cases,
         run_forms,
         full=9000,
-        ci=300,
+        ci=200,
         minutes=4.0,
     ),
     Attack(
@@ -278,7 +278,7 @@ ATTACKS = [
         size_cases,
         run_sizes,
         full=6000,
-        ci=150,
+        ci=120,
         minutes=1.0,
     ),
     Attack(

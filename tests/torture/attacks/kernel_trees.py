@@ -260,7 +260,7 @@ ATTACKS = [
         tree_cases,
         run_tree,
         full=6000,
-        ci=200,
+        ci=100,
         minutes=4.0,
         shrink=smaller_trees,
     ),
@@ -270,7 +270,7 @@ ATTACKS = [
         ownership_cases,
         run_ownership,
         full=1500,
-        ci=110,
+        ci=64,
         minutes=1.0,
     ),
 ]

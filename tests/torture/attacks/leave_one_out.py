@@ -185,7 +185,7 @@ ATTACKS = [
         cases,
         run,
         full=6000,
-        ci=200,
+        ci=100,
         minutes=8.0,
     ),
 ]

@@ -160,7 +160,7 @@ ATTACKS = [
         input_cases,
         run_inputs,
         full=1600,
-        ci=40,
+        ci=30,
         minutes=4.0,
     ),
     Attack(
@@ -169,7 +169,7 @@ ATTACKS = [
         parameter_cases,
         run_parameters,
         full=800,
-        ci=42,
+        ci=30,
         minutes=3.0,
     ),
 ]

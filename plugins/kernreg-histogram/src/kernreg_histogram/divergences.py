@@ -13,7 +13,7 @@ import numpy as np
 from kernreg import kernel
 from kernreg.jit import exp, log1p, maximum, sqrt
 from kernreg.kernels import interval, positive
-from kernreg_histogram.samples import counts, on_values, products, row_sums
+from kernreg_histogram.samples import counts, on_values, products, row_sums, within_range
 
 
 def _smoothed(X: Any, smoothing: float) -> tuple[np.ndarray, np.ndarray, Any, np.ndarray]:
@@ -58,6 +58,7 @@ def histogram_kl(X, Z, a=1.0, smoothing=0.01):
     >>> round(float(histogram_kl(a=1.0, smoothing=0.5)([[4, 0]], [[0, 2]])[0, 0]), 6)  # KL of (¾, ¼) and (¼, ¾)
     0.57735
     """
+    X, Z = within_range(X), within_range(Z)  # only shares of the sums count
     alpha, beta, own, own_sum = _smoothed(X, smoothing)
     _, other_beta, other, other_sum = _smoothed(Z, smoothing)
     negentropy = np.log(beta) + alpha * row_sums(X * own) + beta * own_sum

@@ -29,6 +29,20 @@ def on_values(function: Callable[[np.ndarray], np.ndarray], X: Any) -> Any:
     return sp.csr_array((function(X.data), X.indices, X.indptr), shape=X.shape)
 
 
+def within_range(X: Any) -> Any:
+    """Return rows multiplied by powers of two where their sums, or inverses of these, are beyond the range of numbers.
+
+    >>> within_range(np.array([[1e-320, 2e-320], [1.0, 3.0]])).tolist()[1]
+    [1.0, 3.0]
+    """
+    largest = (X.max(axis=1).toarray() if sp.issparse(X) else X.max(axis=1, initial=0.0)).ravel().astype(np.float64)
+    if not ((largest > 1e290) | ((largest > 0.0) & (largest < 1e-290))).any():
+        return X
+    factors = np.where(largest > 1.0, 2.0**-1000, 2.0**1000)
+    factors[(largest <= 1e290) & ((largest == 0.0) | (largest >= 1e-290))] = 1.0
+    return X.multiply(factors[:, None]).tocsr() if sp.issparse(X) else X * factors[:, None]
+
+
 def products(X: Any, Z: Any) -> np.ndarray:
     """Return the inner products of the rows of X and Z as a dense array, whichever of them is sparse."""
     found = X @ Z.T

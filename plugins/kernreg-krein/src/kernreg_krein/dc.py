@@ -15,11 +15,11 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.exceptions import ConvergenceWarning
 
 from kernreg.errors import KernregWarning, ParameterError
-from kernreg.solvers import ClassTargets, TrainingSet, check_choice
+from kernreg.solvers import ClassTargets, TrainingSet, check_choice, check_count, check_number
 from kernreg_krein.dc_program import DCProgram, DCSolution, Geometry
 from kernreg_krein.machine import KreinClassifier, deal
 from kernreg_krein.report import KreinReport
-from kernreg_krein.settings import STRATEGIES, check_count, check_number, pick_landmarks, pick_strategy
+from kernreg_krein.settings import STRATEGIES, pick_landmarks, pick_strategy
 from kernreg_krein.spaces import KreinSpace, LandmarkSpace
 
 ON_UNBOUNDED = ("warn", "raise", "ignore")
@@ -29,7 +29,14 @@ _ABOVE = 1.01  # ρ may not be below this times -λ_min
 
 
 class UnboundedObjectiveWarning(KernregWarning):
-    """The objective has no minimum, and a result is where the steps towards minus infinity were stopped."""
+    """The objective has no minimum, and a result is where the steps towards minus infinity were stopped.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings():  # or give the solver on_unbounded="ignore"
+    ...     warnings.simplefilter("ignore", UnboundedObjectiveWarning)
+    """
 
 
 @dataclass(frozen=True)
@@ -172,7 +179,7 @@ class IndefiniteDCSVC(KreinClassifier):
         )
         check_choice("on_unbounded", self.on_unbounded, ON_UNBOUNDED)
         if not (isinstance(self.rho, str) and self.rho == "norm"):
-            check_number("rho", self.rho, zero=True)
+            check_number("rho", self.rho, open_low=False)
         data = self._training_set(X, y, sample_weight)
         targets = ClassTargets.of(data.y)
         Y, m = targets.problems(data.y)[0].Y, len(data.y)
@@ -264,7 +271,7 @@ class IndefiniteDCSVC(KreinClassifier):
         """Return ρ: 0 for a convex problem, else what was asked for, above -λ_min."""
         if isinstance(self.rho, str):
             return 0.0 if lowest >= 0.0 else max(norm, -_ABOVE * lowest)
-        rho = check_number("rho", self.rho, zero=True)
+        rho = check_number("rho", self.rho, open_low=False)
         if rho < -lowest:
             raise ParameterError(
                 f"rho={self.rho!r} is below -λ_min = {-lowest:.6g} of the kernel matrix, and the steps would not be "

@@ -32,6 +32,13 @@ class KreinReport(Display):
         How many samples stand for all, where the strategy is lowrank.
     note : str
         What else deserves attention.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> model = kr.make_solver("krein-ridge", kernel="tl1(rho=1.0)", gamma=1.0).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+    >>> model.solver_report_.strategy, model.solver_report_.size
+    ('exact', 3)
     """
 
     strategy: str

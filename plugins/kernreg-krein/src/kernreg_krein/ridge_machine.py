@@ -14,11 +14,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernreg.errors import DataError, GridEndWarning, ParameterError
-from kernreg.solvers import ClassTargets, RealTargets, TrainingSet, check_choice, check_gamma
+from kernreg.solvers import ClassTargets, RealTargets, TrainingSet, check_choice, check_count, check_gamma
 from kernreg_krein.machine import KreinMachine, deal
 from kernreg_krein.report import KreinReport
 from kernreg_krein.ridge_path import Candidates, Choice, RidgeSpectrum, choose, fixed_metric, held_out, kappas
-from kernreg_krein.settings import check_count, pick_landmarks, pick_strategy
+from kernreg_krein.settings import pick_landmarks, pick_strategy
 from kernreg_krein.spaces import LandmarkSpace
 
 SELECTIONS = ("folds", "fixed-metric")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -11,43 +10,12 @@ import numpy as np
 from kernreg import get_config
 from kernreg.errors import ApproximationWarning, ParameterError
 from kernreg.linalg import choose_landmarks, default_landmarks
-from kernreg.solvers import TrainingSet, check_choice
+from kernreg.solvers import TrainingSet, check_choice, check_count
 
 STRATEGIES = ("auto", "exact", "lowrank")
 
 _MATRICES = 5  # square ones held at once: K, its eigenvectors, LAPACK's workspace, |K|
 _SHARE = 8  # a part of the memory budget that features of landmarks may take, one over this
-
-
-def check_number(name: str, value: Any, *, zero: bool = False) -> float:
-    """Return a positive finite number as a float.
-
-    >>> check_number("C", 2)
-    2.0
-    """
-    truth_value = isinstance(value, bool | np.bool_)
-    if isinstance(value, Real) and not truth_value:
-        try:
-            number = float(value)
-        except OverflowError:  # an integer that no float holds
-            number = np.inf
-        if 0.0 < number < np.inf or (zero and number == 0.0):
-            return number
-    raise ParameterError(
-        f"{name}={value!r} is not accepted; give a finite number {'of at least' if zero else 'above'} 0"
-    )
-
-
-def check_count(name: str, value: Any) -> int:
-    """Return a positive integer.
-
-    >>> check_count("max_iter", 100)
-    100
-    """
-    truth_value = isinstance(value, bool | np.bool_)
-    if isinstance(value, Integral) and not truth_value and int(value) >= 1:
-        return int(value)
-    raise ParameterError(f"{name}={value!r} is not accepted; give a positive integer")
 
 
 def pick_strategy(asked: str, data: TrainingSet, accepted: tuple[str, ...] = STRATEGIES) -> str:

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from kernreg.solvers import ClassTargets, TrainingSet, check_choice
+from kernreg.solvers import ClassTargets, TrainingSet, check_choice, check_count, check_number
 from kernreg_krein.interior_point import solve_linear
 from kernreg_krein.machine import KreinClassifier, deal
 from kernreg_krein.report import KreinReport
-from kernreg_krein.settings import check_count, check_number, pick_landmarks, pick_strategy
+from kernreg_krein.settings import pick_landmarks, pick_strategy
 from kernreg_krein.smo import solve_box
 from kernreg_krein.spaces import KreinSpace, LandmarkSpace
 

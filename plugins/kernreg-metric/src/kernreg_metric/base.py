@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError
 from kernreg.kernels import Kernel
 from kernreg.solvers import KernelLearner, KernelParameters, LabelInformation, check_samples, require_symmetric
 from kernreg_metric.report import LearningReport
 
-_LARGEST_COUNT = 2**31 - 1
 _NEGATIVE = 1e-8  # eigenvalues below this fraction of the largest are more than rounding
 
 
@@ -66,40 +64,6 @@ class FromKernel(Learner, KernelParameters):
 
     def _checked(self, X: Any) -> Any:
         return check_samples(self, X, self.kernel_, reset=False)
-
-
-def check_number(name: str, value: Any, low: float, high: float = np.inf, *, open_low: bool = True) -> float:
-    """Return a number between two bounds, as a float.
-
-    >>> check_number("tol", 1e-3, 0.0, 1.0)
-    0.001
-    """
-    truth_value = isinstance(value, bool | np.bool_)
-    if isinstance(value, Real) and not truth_value:
-        try:
-            number = float(value)
-        except OverflowError:  # an integer that no float holds
-            number = np.inf
-        if low < number < high or (number == low and not open_low):
-            return number
-    range_text = f"between {low:g} and {high:g}" if np.isfinite(high) else f"greater than {low:g}"
-    raise ParameterError(
-        f"{name}={value!r} is not accepted; give a finite number {range_text}" + ("" if open_low else f", or {low:g}")
-    )
-
-
-def check_count(name: str, value: Any, low: int = 1) -> int:
-    """Return an integer of at least ``low``, small enough to count to.
-
-    >>> check_count("max_iter", 100)
-    100
-    """
-    truth_value = isinstance(value, bool | np.bool_)
-    if isinstance(value, Integral) and not truth_value and low <= int(value) <= _LARGEST_COUNT:
-        return int(value)
-    countable = not isinstance(value, Integral) or abs(int(value)) < 10**20
-    shown = f"{name}={value!r}" if countable else f"so large a {name}"
-    raise ParameterError(f"{shown} is not accepted; give an integer of at least {low} and below 2³¹")
 
 
 def warn_not_converged(report: LearningReport, tol: float, advice: str) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 from kernreg.errors import DataError
-from kernreg.solvers import check_choice
-from kernreg_metric.base import FromKernel, check_count, check_number
+from kernreg.solvers import check_choice, check_count, check_number
+from kernreg_metric.base import FromKernel
 from kernreg_metric.conformal import conformal_kernel
 from kernreg_metric.report import LearningReport
 

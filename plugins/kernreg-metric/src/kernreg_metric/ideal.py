@@ -9,8 +9,8 @@ import numpy as np
 
 from kernreg import make_kernel
 from kernreg.errors import ParameterError
-from kernreg.solvers import SideInformation, check_choice
-from kernreg_metric.base import FromKernel, check_number
+from kernreg.solvers import SideInformation, check_choice, check_number
+from kernreg_metric.base import FromKernel
 from kernreg_metric.report import LearningReport
 
 IDEALS = ("simplex", "indicator")

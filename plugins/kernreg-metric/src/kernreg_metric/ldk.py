@@ -9,8 +9,8 @@ import numpy as np
 
 from kernreg import make_kernel
 from kernreg.errors import DataError, KernregWarning, ParameterError
-from kernreg.solvers import SideInformation
-from kernreg_metric.base import FromKernel, check_count, check_number, warn_not_converged
+from kernreg.solvers import SideInformation, check_count, check_number
+from kernreg_metric.base import FromKernel, warn_not_converged
 from kernreg_metric.pairs import labelled_pairs
 from kernreg_metric.projections import PairBounds, project
 from kernreg_metric.report import LearningReport

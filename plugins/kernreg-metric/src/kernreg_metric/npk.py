@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from kernreg.errors import ParameterError
-from kernreg.solvers import LabelInformation, NeighbourGraph, SideInformation, check_choice
-from kernreg_metric.base import check_count, check_number, warn_not_converged
+from kernreg.solvers import LabelInformation, NeighbourGraph, SideInformation, check_choice, check_count, check_number
+from kernreg_metric.base import warn_not_converged
 from kernreg_metric.from_graph import FromGraph
 from kernreg_metric.programs.hinge import SquaredHinge
 from kernreg_metric.programs.schatten import Spectrum, best_kernel, positive_part

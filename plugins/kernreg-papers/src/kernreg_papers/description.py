@@ -31,6 +31,11 @@ class Reported:
     mean : float
     std : float or None
         None where the paper gives none.
+
+    Examples
+    --------
+    >>> Reported(0.95, 0.01).mean
+    0.95
     """
 
     mean: float
@@ -64,6 +69,11 @@ class Row:
         How often it is run with a random split, where that is not as often as the others of the table.
     note : str
         What differs from the paper in this row.
+
+    Examples
+    --------
+    >>> Row("iris", "iris").data
+    'iris'
     """
 
     name: str
@@ -92,6 +102,11 @@ class Outcome:
         Measures that are not computed from predictions.
     decision : ndarray or None
         A number for each test sample that ranks them, for measures that need one (AUROC).
+
+    Examples
+    --------
+    >>> Outcome(chosen={"gamma": 10.0}).chosen["gamma"]
+    10.0
     """
 
     predicted: np.ndarray | None = None
@@ -124,6 +139,11 @@ class Method:
         Rows whose data are too large for the method: they are left out of the full run, and run in the quick profile.
     requires : str
         A module of a plugin without which the column cannot be run; it is then reported as such.
+
+    Examples
+    --------
+    >>> Method("ls-svm", "LS-SVM", lambda split, gamma: Outcome(), {"gamma": 1.0}).settings["gamma"]
+    1.0
     """
 
     name: str
@@ -187,6 +207,13 @@ class Table:
         What we do differently, and why.
     tuned_on_test : str
         Where the paper chose anything on test data; empty where nothing says so.
+
+    Examples
+    --------
+    >>> from kernreg_papers import find_table
+    >>> table = find_table("ask-table4")
+    >>> len(table.rows) > 0, len(table.methods) > 1
+    (True, True)
     """
 
     name: str

@@ -7,17 +7,14 @@ solvers do; unbound, k(X, Z) takes Z.
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from kernreg import kernel
-from kernreg.engine import whole
 from kernreg.errors import ParameterError
-from kernreg.kernels import Kernel, KernelFamily, Parameter, choice, integer, positive
+from kernreg.kernels import KernelFamily, Parameter, ReferenceKernel, choice, integer, positive
 
 SIDES = ("column", "row", "both")
 
@@ -31,7 +28,7 @@ def squared_distance(d2):
 _DISTANCE = squared_distance()
 
 
-class LocalRBF(Kernel):
+class LocalRBF(ReferenceKernel):
     """exp(-|x - z|² / (factor w)²), w the distance from z (or x, or both) to its k-th neighbour in the reference set.
 
     ``side="column"`` takes w = w(z), the width of the second sample: every centre has its own bandwidth. ``"row"``
@@ -48,130 +45,39 @@ class LocalRBF(Kernel):
     @property
     def symmetric(self) -> bool:
         """Where both widths count."""
-        return self._values["side"] == "both"
-
-    @property
-    def takes_reference(self) -> bool:
-        """True: neighbours are found in it."""
-        return True
-
-    def _samples(self, X: Any, name: str) -> Any:
-        return _DISTANCE.check_samples(X, name)
-
-    def _anchored(self, X: Any, Z: Any) -> Kernel:
-        return BoundLocalRBF(self, whole(X if Z is None else Z))
-
-    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
-        return self._anchored(X, Z)._evaluate(X, Z, out, self_start)
-
-    def bind(self, Z: Any) -> Kernel:
-        """Return the kernel with ``Z``, copied, as its reference set."""
-        Z = whole(self.check_samples(Z, "Z"), f"the kernel {self.name!r} finds neighbours among all of them")
-        return BoundLocalRBF(self, Z.copy())
-
-    def scalar(self, x: Any, z: Any) -> float:
-        """Refuse: one pair has no value without a reference set."""
-        raise ParameterError(f"{self.name} finds neighbours in a reference set: use k.bind(Z).scalar(x, z)")
-
-    def __kernreg_rebind__(self, learnt: Mapping[str, Any]) -> Kernel:
-        reference, widths = self._samples(learnt["reference"], "reference"), np.asarray(learnt["widths"])
-        if widths.shape != (reference.shape[0],) or widths.dtype != np.float64 or not np.all(widths > 0.0):
-            raise ParameterError(
-                f"{self.name}: {reference.shape[0]} samples of reference need as many positive widths, and there are "
-                f"{widths.dtype} of shape {widths.shape}"
-            )
-        return BoundLocalRBF(self, reference, widths)
-
-
-class BoundLocalRBF(Kernel):
-    """`LocalRBF` with its reference set: one formula for every pair."""
-
-    __slots__ = ("_reference", "_unbound", "_widths")
-
-    _unbound: LocalRBF
-    _reference: Any
-    _widths: np.ndarray
-
-    def __init__(self, unbound: LocalRBF, reference: Any, widths: np.ndarray | None = None):
-        super().__init__(unbound.family, unbound.get_params(deep=False))
-        object.__setattr__(self, "_unbound", unbound)
-        object.__setattr__(self, "_reference", reference)
-        object.__setattr__(self, "_widths", self._find_widths(reference) if widths is None else widths)
-
-    @property
-    def symmetric(self) -> bool:
-        """Where both widths count."""
-        return self._unbound.symmetric
+        return self.side == "both"
 
     @property
     def widths(self) -> np.ndarray:
         """The distance from each sample of the reference set to its k-th neighbour."""
-        return self._widths
+        return self.description
 
-    def _samples(self, X: Any, name: str) -> Any:
-        return self._unbound._samples(X, name)
+    def describe(self, X: Any, reference: Any) -> np.ndarray:
+        """Return the distance from each sample to its k-th neighbour in the reference set."""
+        return _DISTANCE.map_rows(X, reference, _kth_distance, args=(self.n_neighbors,))
 
-    def _find_widths(self, X: Any) -> np.ndarray:
-        k = self._values["n_neighbors"]
-        return _DISTANCE.map_rows(X, self._reference, _kth_distance, args=(k,))
-
-    def _widths_of(self, X: Any, start: int | None) -> np.ndarray:
-        """Return the widths of samples, known ones where they are the reference set or begin at a row of it."""
-        if _same(X, self._reference):
-            return self._widths
-        if start is not None and start >= 0:
-            return self._widths[start : start + X.shape[0]]
-        return self._find_widths(X)
-
-    def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
-        side, factor = self._values["side"], self._values["factor"]
-        other = X if Z is None else Z
-        K = _DISTANCE(X, other, out)
-        rows = columns = np.ones(0)
-        if side != "column":
-            inside = self_start if self_start is not None and _same(other, self._reference) else None
-            rows = factor * self._widths_of(X, inside)
-        if side != "row":
-            columns = factor * self._widths_of(other, None)
+    def compare(self, X: Any, Z: Any, of_X: np.ndarray, of_Z: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix of samples of these widths."""
+        K = _DISTANCE(X, Z)
+        rows, columns = ((self.factor * widths).astype(K.dtype) for widths in (of_X[:, None], of_Z))
         # Divided twice: the square of a small width underflows.
-        first, second = (rows, columns) if side == "both" else (rows, rows) if side == "row" else (columns, columns)
-        for width, vertical in ((first, side != "column"), (second, side == "row")):
-            K /= (width[:, None] if vertical else width).astype(K.dtype)
+        K /= columns if self.side == "column" else rows
+        K /= rows if self.side == "row" else columns
         np.negative(K, out=K)
         return np.exp(K, out=K)
 
-    def bind(self, Z: Any) -> Kernel:
-        """Return the kernel bound to ``Z`` instead."""
-        return self._unbound.bind(Z)
-
-    def set_params(self, **params: Any) -> Kernel:
-        """Return a new kernel with these parameters changed, bound to the same reference set."""
-        return self._unbound.set_params(**params).bind(self._reference)
-
     def scalar(self, x: Any, z: Any) -> float:
         """Return k(x, z) of one pair by the plain formula in Python."""
-        reference = self._reference.toarray() if hasattr(self._reference, "toarray") else self._reference
-        k, side, factor = (self._values[name] for name in ("n_neighbors", "side", "factor"))
+        if self.reference is None:
+            raise ParameterError(f"{self.name} finds neighbours in a reference set: use k.bind(Z).scalar(x, z)")
+        reference = self.reference.toarray() if hasattr(self.reference, "toarray") else self.reference
 
         def width(sample: Any) -> float:
             apart = sorted(d for d in (math.dist(sample, other) for other in reference) if d > 0.0)
-            return factor * (apart[min(k, len(apart)) - 1] if apart else 1.0)
+            return self.factor * (apart[min(self.n_neighbors, len(apart)) - 1] if apart else 1.0)
 
         size = {"column": lambda: width(z) ** 2, "row": lambda: width(x) ** 2, "both": lambda: width(x) * width(z)}
-        return math.exp(-(math.dist(x, z) ** 2) / size[side]())
-
-    def _identity(self) -> Any:
-        if self._key is None:
-            R = self._reference.toarray() if hasattr(self._reference, "toarray") else self._reference
-            digest = hashlib.sha256(np.ascontiguousarray(R).tobytes()).hexdigest()
-            object.__setattr__(self, "_key", (self._unbound._identity(), R.shape, str(R.dtype), digest))
-        return self._key
-
-    def __reduce__(self) -> Any:
-        return BoundLocalRBF, (self._unbound, self._reference, self._widths)
-
-    def __kernreg_bound__(self) -> tuple[Kernel, dict[str, Any]]:
-        return self._unbound, {"reference": self._reference, "widths": self._widths}
+        return math.exp(-(math.dist(x, z) ** 2) / size[self.side]())
 
 
 def _kth_distance(rows: slice, block: np.ndarray, k: int) -> np.ndarray:
@@ -181,14 +87,6 @@ def _kth_distance(rows: slice, block: np.ndarray, k: int) -> np.ndarray:
     apart.sort(axis=1)
     squares = np.take_along_axis(apart, np.maximum(place, 0)[:, None], axis=1)[:, 0]
     return np.where(place < 0, 1.0, np.sqrt(np.where(place < 0, 1.0, squares)))
-
-
-def _same(X: Any, R: Any) -> bool:
-    if X is R:
-        return True
-    if X.shape != R.shape or hasattr(X, "toarray") != hasattr(R, "toarray"):
-        return False
-    return (X != R).nnz == 0 if hasattr(X, "toarray") else np.array_equal(X, R)
 
 
 local_rbf: KernelFamily = KernelFamily(

@@ -31,6 +31,14 @@ class SpectralMeasure:
         The masses of real⁺, real⁻, imag⁺ and imag⁻; their sum is at least `mass`, and at most √2 times it.
     draw : callable
         ``draw(rng, count)`` returns frequencies drawn from |μ| / mass and their phases.
+
+    Examples
+    --------
+    >>> import kernreg as kr
+    >>> from kernreg_asymmetric import spectral_measure
+    >>> measure = spectral_measure(kr.make_kernel("rbf(sigma=1.0)"), 2)
+    >>> round(float(measure.mass), 12)  # κ(0) of a positive definite kernel
+    1.0
     """
 
     mass: float

@@ -16,12 +16,24 @@ NAMES = ("ind-figure1", "ksvd-figure4", "ksvd-figure5", "scg-figure1", "scg-figu
 
 
 def figure_names() -> tuple[str, ...]:
-    """Return the names of all figures."""
+    """Return the names of all figures.
+
+    Examples
+    --------
+    >>> "scg-figure1" in figure_names()
+    True
+    """
     return NAMES
 
 
 def find_figure(name: str) -> Figure:
-    """Return the description of a figure."""
+    """Return the description of a figure.
+
+    Examples
+    --------
+    >>> find_figure("scg-figure1").name
+    'scg-figure1'
+    """
     if name not in NAMES:
         raise ParameterError(f"there is no figure {name!r}; there are {', '.join(NAMES)}")
     figure: Figure = import_module(f"kernreg_papers.figures.{name.replace('-', '_')}").FIGURE

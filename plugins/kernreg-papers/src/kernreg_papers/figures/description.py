@@ -33,6 +33,11 @@ class Part:
     panels : int
     missing : {"keep", "drop", "raise"}
         What is done about samples with missing values.
+
+    Examples
+    --------
+    >>> Part("circle", "A circle", lambda data, seed: {"x": [0, 1]}, lambda axes, values: None).compute(None, 0)
+    {'x': [0, 1]}
     """
 
     name: str
@@ -75,6 +80,12 @@ class Figure:
         Panels side by side.
     size : tuple of float
         Width and height of a panel, in inches.
+
+    Examples
+    --------
+    >>> from kernreg_papers import find_figure
+    >>> len(find_figure("scg-figure1").parts) > 0
+    True
     """
 
     name: str

@@ -31,6 +31,15 @@ def write_report(
         Report the quick profile.
     data : path, optional
         The data folder, to tell what is not run from what cannot be run.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from kernreg_papers import find_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = write_report([find_table("ask-table4")], folder, quick=True, data=folder)
+    >>> [path.name for path in paths]
+    ['report-quick.md', 'report-quick.html']
     """
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)

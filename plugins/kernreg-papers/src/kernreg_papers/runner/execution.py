@@ -54,6 +54,11 @@ class Selection:
         Only these. The rows of a figure are its parts.
     trials : int, optional
         Trials of each row with a random split; by default the table's own number.
+
+    Examples
+    --------
+    >>> Selection(rows=("iris",), trials=2).trials
+    2
     """
 
     rows: tuple[str, ...] = ()
@@ -76,6 +81,11 @@ class RunReport:
     missing : tuple of str
         Rows whose data are not available, each with the reason.
     seconds : float
+
+    Examples
+    --------
+    >>> RunReport(made=3, kept=0, failed=0, missing=(), seconds=1.5).made
+    3
     """
 
     made: int

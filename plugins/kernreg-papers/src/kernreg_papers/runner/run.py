@@ -47,6 +47,15 @@ def run(
     Returns
     -------
     RunReport
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from kernreg_papers import Selection, find_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     nothing = run(find_table("ask-table4"), folder, data=folder, quick=True)  # no data in an empty folder
+    >>> nothing.made, len(nothing.missing) > 0
+    (0, True)
     """
     place, only, say = Place(Path(out), quick, data, download), only or Selection(), tell or (lambda line: None)
     if isinstance(table, Figure):
