@@ -233,7 +233,7 @@ def _decode(value: Any, where: str, composed: Composed) -> Any:
             return float(inner)
         return _array(inner, value.get("dtype", "<f8"), where)
     except (ValueError, TypeError, OverflowError) as error:
-        raise SpecError(f"{where}: {mark} = {inner!r:.100} cannot be read: {str(error):.200}") from error
+        raise SpecError(f"{where}: {mark} = {inner!r:.100} cannot be read: {error!s:.200}") from error
 
 
 def _array(items: list[Any], name: Any, where: str) -> np.ndarray:
