@@ -429,6 +429,6 @@ ATTACKS = [
         minutes=4,
         seconds=600,
         cpu=20,
-        memory=1 << 30,
+        memory=4 << 30,  # of addresses: pyarrow, zarr and their threads, imported later, take more than 1 GiB of them
     )
 ]
