@@ -10,7 +10,7 @@ BIN     := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 SOURCES := $(wildcard plugins/*/src)
 
-.PHONY: demo picture test test-cpus torture lint format docs plugin-index bench bench-publish bench-compare time-to-accuracy \
+.PHONY: demo picture test test-cpus torture mutation lint format docs plugin-index bench bench-publish bench-compare time-to-accuracy \
         papers-quick clean help
 .NOTPARALLEL: # two targets must not run pip in one environment at once
 .DEFAULT_GOAL := help
@@ -20,6 +20,7 @@ help:
 	@echo "make test     run the tests and doctests of kernreg and its plugins"
 	@echo "make test-cpus   repeat the numerical tests as older CPUs compute (CPUS=haswell for one of them)"
 	@echo "make torture  attack everything for an hour (PART=ci, BUDGET=20m, ATTACKS=solver-*, SEED=7, REPLAY=file)"
+	@echo "make mutation   300 small changes of the numerical code, each of which a test should notice; hours (COUNT=50)"
 	@echo "make lint     check style, types and layers (ruff, mypy, import-linter)"
 	@echo "make format   let ruff format the code and fix what it can"
 	@echo "make docs     build the documentation, in docs/_build/html"
@@ -52,6 +53,10 @@ test-cpus: $(VENV)/.extra-test
 torture: $(VENV)/.extra-test
 	PYTHONPATH=tests $(BIN)/python -m torture $(ATTACKS) --workers $(WORKERS) $(PART:%=--part %) $(BUDGET:%=--budget %) \
 	  $(SEED:%=--seed %) $(REPLAY:%=--replay %) $(RECORD:yes=--record)
+
+# Goes on where it stopped; SEED=2 draws others.
+mutation: $(VENV)/.extra-test
+	PYTHONPATH=tests $(BIN)/python -m mutation $(COUNT:%=--count %) $(SEED:%=--seed %)
 
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .

@@ -180,11 +180,16 @@ def _process_config() -> Config:
             text = os.environ.get(variable, "").strip()
             if text:
                 try:
-                    changes[name] = _ACCEPT[name](int(text) if name == "threads" and text.isdigit() else text)
+                    changes[name] = _ACCEPT[name](_number_or_text(name, text))
                 except ConfigError as error:
                     raise ConfigError(f"the environment variable {variable}: {error}") from None
         _process = Config(**changes)
     return _process
+
+
+def _number_or_text(name: str, text: str) -> int | str:
+    """What a variable holds: threads are a number, where it is one that can be read."""
+    return int(text) if name == "threads" and re.fullmatch("[0-9]{1,9}", text) else text
 
 
 def _checked(changes: Any) -> dict[str, Any]:

@@ -247,3 +247,11 @@ def test_memory_without_proc(machine, tmp_path, monkeypatch):
 
 def test_memory_of_this_machine_is_plausible():
     assert 2**20 < config.available_memory() < 2**50
+
+
+@pytest.mark.parametrize("text", ["²", "9" * 5000, "-1", "½"])
+def test_a_variable_whose_number_cannot_be_read_is_told(monkeypatch, text):
+    monkeypatch.setattr(config, "_process", None)
+    monkeypatch.setenv("KERNREG_THREADS", text)
+    with pytest.raises(ConfigError, match="KERNREG_THREADS"):
+        get_config()

@@ -28,6 +28,16 @@ SCHEMA = 1
 _KEY = "kernreg_chain"
 _DEFAULTS: dict[str, Any] = {"kernel": None, "learn_from": "auto", "cv": 5}
 
+# What is written as a dict with one key: the type behind it, and an example.
+_WRITTEN: dict[str, tuple[type, str]] = {
+    "$float": (str, '{"$float": "inf"}'),
+    "$tuple": (list, '{"$tuple": [1, 2]}'),
+    "$array": (list, '{"$array": [1.0, 2.0], "dtype": "<f8"}'),
+    "$object": (Mapping, '{"$object": {"solver": "kpca"}}'),
+}
+_LONGEST_NAME = 200
+_LONGEST_TEXT = 1 << 12  # bytes of one text in an array
+
 # Steps made of steps, chains and branches, write themselves (`_spec`), and are made by what reads their key.
 Composed: TypeAlias = Mapping[str, Callable[[Any], Any]]
 
@@ -60,8 +70,8 @@ def read_chain(spec: Any, composed: Composed) -> dict[str, Any]:
     version = spec[_KEY]
     if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= SCHEMA:
         raise SpecError(
-            f"the spec says {_KEY}={version!r}, and this kernreg reads versions 1 to {SCHEMA}; a later one needs a "
-            "newer kernreg"
+            f"the spec says {_KEY}={version!r:.100}, and this kernreg reads versions 1 to {SCHEMA}; a later one needs "
+            "a newer kernreg"
         )
     _refuse_others(spec, {_KEY, "steps", *_DEFAULTS}, "the chain")
     settings = {name: _decode(spec[name], name, composed) for name in _DEFAULTS if name in spec}
@@ -70,6 +80,8 @@ def read_chain(spec: Any, composed: Composed) -> dict[str, Any]:
 
 def read_steps(steps: Any, composed: Composed) -> list[tuple[str, Any]]:
     """Return the names and steps that a list of dicts describes."""
+    if not isinstance(steps, list):
+        raise SpecError(f"steps are a list of dicts, and this is {steps!r:.200}")
     return [_read_step(step, composed) for step in steps]
 
 
@@ -93,8 +105,10 @@ def _step(step: Any, where: str) -> dict[str, Any]:
 
 
 def _read_step(step: Any, composed: Composed) -> tuple[str, Any]:
+    if isinstance(step, Mapping):
+        _require_short(step.get("name"))
     if not isinstance(step, Mapping) or not isinstance(step.get("name"), str):
-        raise SpecError(f"a step is a dict with a name, and this is {step!r}")
+        raise SpecError(f"a step is a dict with a name, and this is {step!r:.200}")
     return step["name"], _read_object(step, composed)
 
 
@@ -113,6 +127,9 @@ def _read_object(step: Mapping[str, Any], composed: Composed) -> Any:
             f"and this one has {', '.join(kinds) or 'none of them'}"
         )
     (kind,) = kinds
+    if not isinstance(step[kind], str):
+        raise SpecError(f"{where}: {kind} = {step[kind]!r:.100} is not a name")
+    _require_short(step[kind])
     _refuse_others(step, {"name", kind, "params"}, where)
     if kind in ("solver", "scikit-learn") and ":" not in str(step[kind]) and step[kind] not in get_registry("solver"):
         public = sklearn_module(str(step[kind]))
@@ -127,11 +144,19 @@ def _read_object(step: Mapping[str, Any], composed: Composed) -> Any:
     params = step.get("params", {})
     if not isinstance(params, Mapping):
         raise SpecError(f"{where}: params is a {type(params).__name__}; a dict is expected")
+    for name in params:
+        _require_short(name)
     made = {name: _decode(value, f"{where}.{name}", composed) for name, value in params.items()}
     try:
         return cls(**made)
     except TypeError as error:
         raise SpecError(f"{where}: {error}") from error
+
+
+def _require_short(name: Any) -> None:
+    """Names are shown in messages, and looked for among others."""
+    if isinstance(name, str) and len(name) > _LONGEST_NAME:
+        raise SpecError(f"the name {name!r:.50}… has {len(name)} characters, and {_LONGEST_NAME} is the most")
 
 
 def _is_default(cls: type, name: str, value: Any) -> bool:
@@ -192,23 +217,37 @@ def _decode(value: Any, where: str, composed: Composed) -> Any:
     inner = value[mark]
     if mark == "$none":
         return None
-    if mark == "$float":
-        return float(inner)
-    if mark == "$tuple":
-        return tuple(_decode(item, where, composed) for item in inner)
-    if mark == "$array":
-        dtype = np.dtype(str(value.get("dtype", "<f8")))
-        if dtype.kind not in "fiubU":
-            raise SpecError(f"{where}: an array of dtype {dtype} is not accepted")
-        return np.array([_decode(item, where, composed) for item in inner], dtype=dtype)
     if mark == "$kernel":
         return make_kernel(inner)
+    if mark not in _WRITTEN:
+        raise SpecError(f"{where}: {mark!r} is not known to this kernreg")
+    kind, example = _WRITTEN[mark]
+    if not issubclass(type(inner), kind):
+        raise SpecError(f"{where}: {mark} = {inner!r:.100} is not accepted; it looks like {example}")
     if mark == "$object":
         return _read_object(inner, composed)
-    raise SpecError(f"{where}: {mark!r} is not known to this kernreg")
+    if mark == "$tuple":
+        return tuple(_decode(item, where, composed) for item in inner)
+    try:
+        if mark == "$float":
+            return float(inner)
+        return _array(inner, value.get("dtype", "<f8"), where)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise SpecError(f"{where}: {mark} = {inner!r:.100} cannot be read: {error!s:.200}") from error
+
+
+def _array(items: list[Any], name: Any, where: str) -> np.ndarray:
+    dtype = np.dtype(str(name))
+    if dtype.kind not in "fiubU":
+        raise SpecError(f"{where}: an array of dtype {dtype} is not accepted")
+    if dtype.kind == "U" and dtype.itemsize > _LONGEST_TEXT:  # every item would take that much
+        raise SpecError(f"{where}: an array of dtype {dtype} is not accepted; its texts are too long")
+    return np.array(items, dtype=dtype)
 
 
 def _refuse_others(found: Mapping[str, Any], accepted: set[str], where: str) -> None:
     unknown = [key for key in found if key not in accepted]
     if unknown:
-        raise SpecError(f"{where} has {unknown[0]!r}, which is not known; accepted are {', '.join(sorted(accepted))}")
+        raise SpecError(
+            f"{where} has {unknown[0]!r:.100}, which is not known; accepted are {', '.join(sorted(accepted))}"
+        )

@@ -11,6 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
+from kernreg.common.display import listed
 from kernreg.errors import DataError, ParameterError
 
 _SHARE = 8  # the part of the memory budget up to which a table is read at once
@@ -91,7 +92,7 @@ class Table:
         left = {*_names(path, self.drop, header), *_names(path, self.ids, header), target}
         columns = [name for name in wanted if name not in left]
         if not columns:
-            raise DataError(f"no column of {path} is left as a feature; its columns are {', '.join(header)}")
+            raise DataError(f"no column of {path} is left as a feature; its columns are {listed(header)}")
         return columns
 
     def _check(self, path: Path, X: Any, names: Sequence[str] | None) -> None:
@@ -157,8 +158,8 @@ class Table:
         inner = Pipeline(numbers or [("scale", StandardScaler(with_mean=False, with_std=False))])
         parts = [("numbers", inner, others)] if others else []
         encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-        listed = ", ".join(str(names[number] if names else number) for number in texts)
-        self.story.append(f"text columns one-hot encoded: {listed}")
+        encoded = ", ".join(str(names[number] if names else number) for number in texts)
+        self.story.append(f"text columns one-hot encoded: {encoded}")
         return [("table", ColumnTransformer([*parts, ("categories", encoder, texts)], sparse_threshold=0.0))]
 
 
@@ -263,6 +264,6 @@ def _names(path: Path, texts: Sequence[str], header: Sequence[str]) -> list[str]
     for text in texts:
         for name in [text] if text in header else text.split(","):
             if name.strip() not in header:
-                raise DataError(f"{path} has no column {name.strip()!r}; its columns are {', '.join(header)}")
+                raise DataError(f"{path} has no column {name.strip()!r}; its columns are {listed(header)}")
             found.append(name.strip())
     return found

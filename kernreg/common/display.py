@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from html import escape
 from textwrap import wrap
@@ -31,6 +31,17 @@ class Display:
 
     def _repr_html_(self) -> str:
         return html_table(type(self).__name__, {f.name: getattr(self, f.name) for f in fields(self)})  # type: ignore[arg-type]  # of data classes
+
+
+def listed(names: Iterable[str], most: int = 30) -> str:
+    """Return names as a message shows them: so many of them at most, and the beginning of long ones.
+
+    >>> listed(["a", "b"]), listed("abcd", most=2)
+    ('a, b', 'a, b, … (4 in all)')
+    """
+    every = list(names)
+    text = ", ".join(name if len(name) <= _LONG // 2 else name[: _LONG // 2] + "…" for name in every[:most])
+    return text if len(every) <= most else f"{text}, … ({len(every)} in all)"
 
 
 def brief(value: Any) -> str:

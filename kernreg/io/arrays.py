@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import math
 import os
 import zipfile
+import zlib
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -13,12 +15,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg.common.bounded import require_room
+from kernreg.common.display import listed
 from kernreg.engine.arrays import as_samples, is_sparse
 from kernreg.errors import DataError, MissingExtra
 
 Read = tuple[Any, np.ndarray | None, list[str] | None]
 
 _TARGETS = ("y", "labels", "target")
+#: What reading a zip file raises that is damaged, encrypted or oddly compressed.
+DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, KeyError, RuntimeError, ValueError)
 _SPARSE = {"indptr", "indices", "data", "shape"}
 
 
@@ -30,18 +35,18 @@ def read_npz(path: Path, target: str | None, columns: list[str] | None) -> Read:
             sizes = {info.filename.removesuffix(".npy"): info for info in file.infolist()}
             name = target or next((known for known in _TARGETS if known in sizes), None)
             if name is not None and name not in sizes:
-                raise DataError(f"{path} has no array {name!r}; its arrays are {', '.join(sizes)}")
+                raise DataError(f"{path} has no array {name!r}; its arrays are {listed(sizes)}")
             dense = "X" in sizes
             if not dense and not set(sizes) >= _SPARSE:
-                raise DataError(
-                    f"{path} has no array 'X' and is not a sparse matrix; its arrays are {', '.join(sizes)}"
-                )
+                raise DataError(f"{path} has no array 'X' and is not a sparse matrix; its arrays are {listed(sizes)}")
             wanted = {"X"} if dense else _SPARSE | ({"format"} & set(sizes))
             found = {}
             for each in [*wanted, *([name] if name is not None else [])]:
                 with file.open(sizes[each]) as member:
-                    found[each] = _read_array(member, sizes[each].file_size, f"{path}, array {each!r}")
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:  # damaged, encrypted, oddly compressed
+                    found[each] = read_array(member, sizes[each].file_size, f"{path}, array {each!r}")
+    except DataError:
+        raise
+    except DAMAGE as error:
         raise DataError(f"{path} is not an NPZ file of plain arrays: {error}") from error
     X = found["X"] if dense else _sparse(path, found)
     return checked(path, X, None if name is None else found[name])
@@ -53,22 +58,29 @@ def read_npy(path: Path, target: str | None, columns: list[str] | None) -> Read:
         raise DataError(f"{path} is one array without names, so it has no column {target!r}; use NPZ with 'X' and 'y'")
     refuse_columns(path, columns)
     with open(path, "rb") as file:
-        X = _read_array(file, os.fstat(file.fileno()).st_size, str(path))
+        X = read_array(file, os.fstat(file.fileno()).st_size, str(path))
     return checked(path, X, None)
 
 
-def _read_array(file: IO[bytes], size: int, what: str) -> np.ndarray:
-    """Return a plain array; one that is longer than its file says so before memory is taken for it."""
+def read_header(file: IO[bytes], what: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Return shape, order (whether Fortran's) and type of an NPY file of numbers or text."""
     try:
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, fortran, dtype = read(file)
     except Exception as error:  # whatever the parser of the header makes of it
-        raise DataError(f"{what} is not an NPY file of a plain array: {error}") from error
+        reason = " ".join(str(error).split())
+        raise DataError(f"{what} is not an NPY file of a plain array: {reason}") from error
     if dtype.hasobject:
         raise DataError(f"{what} is not an NPY file of a plain array: it holds Python objects, which only a pickle has")
     if any(length < 0 for length in shape):
         raise DataError(f"{what} is not an NPY file of a plain array: its shape is {shape}")
+    return shape, fortran, dtype
+
+
+def read_array(file: IO[bytes], size: int, what: str) -> np.ndarray:
+    """Return a plain array; one that is longer than its file says so before memory is taken for it."""
+    shape, fortran, dtype = read_header(file, what)
     needed = math.prod(shape) * dtype.itemsize
     if needed > size:
         raise DataError(f"{what} is cut short: an array of shape {shape} and type {dtype} has {needed} bytes")
@@ -115,12 +127,12 @@ def read_parquet(path: Path, target: str | None, columns: list[str] | None) -> R
     except (ValueError, OSError) as error:  # pyarrow's errors are one or the other
         if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
             raise
-        raise DataError(f"{path} is not a Parquet file: {error}") from error
+        raise DataError(f"{path} is not a Parquet file: {' '.join(str(error).split())}") from error
     names = [str(name) for name in frame.columns]
     frame.columns = names
     for name in [*(columns or []), *([target] if target else [])]:
         if name not in names:
-            raise DataError(f"{path} has no column {name!r}; its columns are {', '.join(names)}")
+            raise DataError(f"{path} has no column {name!r}; its columns are {listed(names)}")
     chosen = columns or [name for name in names if name != target]
     if not chosen:
         raise DataError(f"{path} has no column but the target {target!r}")

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.common.bounded import BoundedLines, open_bounded, require_room
+from kernreg.common.display import listed
 from kernreg.errors import DataError
 
 _DELIMITERS = ",;\t|"
@@ -25,6 +26,7 @@ _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 _LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
 #: Words for a number that is missing, where that is accepted.
 MISSING = frozenset(("", "?", "na", "n/a", "nan", "null", "none"))
+_BETWEEN_LOOKS = 10_000  # numbers between two looks at the memory budget, which cost more than reading a line
 _CELL = 32  # bytes of a value that may be text, at least: it stands in a row and in a column
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]+,[0-9]+\s*")
 
@@ -59,6 +61,8 @@ def open_table(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, list
         first = file.readline()
         if not first.strip():
             raise DataError(f"{path} is empty, or begins with an empty line; its first line names the columns")
+        if "\0" in first:
+            raise DataError(f"{path} is not text: its first line has a null character")
         delimiter = max(_DELIMITERS, key=_QUOTED.sub("", first).count)
         header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter))]
         _check_header(path, header)
@@ -107,11 +111,14 @@ def read_delimited(
 
 
 def _numbers(path: Path, names: list[str], cells: Iterator[tuple[int, list[str]]]) -> np.ndarray:
+    looked_at = 0
     numbers = array("d")  # eight bytes each, where a list of numbers takes thirty
     for line, row in cells:
         for name, value in zip(names, row, strict=True):
             numbers.append(_number(path, line, name, value))
-        require_room(2 * numbers.itemsize * len(numbers), str(path))  # these, and the array made of them
+        if len(numbers) >= looked_at:
+            require_room(2 * numbers.itemsize * len(numbers), str(path))  # these, and the array made of them
+            looked_at = len(numbers) + _BETWEEN_LOOKS
     return np.array(numbers, dtype=np.float64).reshape(-1, len(names))
 
 
@@ -131,6 +138,8 @@ def _mixed(
             if text != "auto"
             else not all(value.casefold() in MISSING or _is_number(value) for value in column)
         ):
+            if text == "auto":
+                _refuse_decimal_commas(path, name, lines, column)
             found.append(np.array(column, dtype=object))
         else:
             places = zip(lines, column, strict=True)
@@ -139,6 +148,14 @@ def _mixed(
     if any(column.dtype == object for column in found):
         return np.column_stack([column.astype(object) for column in found])
     return np.column_stack(found) if found else np.empty((0, len(names)))
+
+
+def _refuse_decimal_commas(path: Path, name: str, lines: list[int], column: Sequence[str]) -> None:
+    """Numbers with commas are no categories."""
+    there = [(line, value) for line, value in zip(lines, column, strict=True) if value.casefold() not in MISSING]
+    if all(_DECIMAL_COMMA.fullmatch(value) or _is_number(value) for _, value in there):
+        line, value = next((line, value) for line, value in there if not _is_number(value))
+        _number(path, line, name, value)
 
 
 def to_number(text: str) -> float:
@@ -203,7 +220,7 @@ def _features(path: Path, header: list[str], target: str | None, columns: list[s
 
 def _position(path: Path, header: list[str], name: str, what: str) -> int:
     if name not in header:
-        raise DataError(f"{path} has no {what} {name!r}; its columns are {', '.join(header)}")
+        raise DataError(f"{path} has no {what} {name!r}; its columns are {listed(header)}")
     return header.index(name)
 
 

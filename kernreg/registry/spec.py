@@ -10,6 +10,7 @@ import ast
 import keyword
 import math
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,7 @@ _ACCEPTED = (
     "Arguments are literals: numbers, strings, True, False, None, inf, nan, tuples, lists and dicts of them; "
     'for example "sne(sigma=2.0)" or "ask-ls(kernel=\'sne(sigma=2.0)\', gamma=1)"'
 )
+_LONGEST_NAME = 200
 _NAMED = {"inf": math.inf, "nan": math.nan}
 
 
@@ -117,17 +119,29 @@ def _literal(value: Any) -> str:
     raise SpecError(f"{value!r} of type {type(value).__name__!r} cannot be written in a spec. {_ACCEPTED}")
 
 
+def _parsed(source: str) -> ast.Expression:
+    if "\\" not in source:
+        return ast.parse(source, mode="eval")
+    with warnings.catch_warnings():  # what Python warns of in strings, depending on its version, is an error here
+        warnings.filterwarnings("error", message=r"['\"]?\\?.*invalid (octal )?escape sequence")
+        return ast.parse(source, mode="eval")
+
+
 class _Reader:
     """Reads one text; knows where it is, so that errors can point."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.text = text.replace("\r\n", "\n")  # a file of Windows
 
     def spec(self) -> Spec:
+        if "\r" in self.text:  # Python ends a line there, and would read a line feed
+            raise self.error(self.text.index("\r"), "a carriage return is not accepted; in a string it is written \\r")
         head = _HEAD.match(self.text)
         if head is None:
             raise self.error(0, "a name is expected here" if self.text else "it is empty")
         name, rest = head.group(), self.text[head.end() :]
+        if len(name) > _LONGEST_NAME:
+            raise self.error(0, f"the name has {len(name)} characters, and {_LONGEST_NAME} is the most")
         start = len(self.text) - len(rest.lstrip())
         if not rest.strip():
             return Spec(name)
@@ -141,6 +155,8 @@ class _Reader:
         for pair in call.keywords:
             if pair.arg is None:
                 raise self.error(self.offset(pair.value), "** is not accepted")
+            if len(pair.arg) > _LONGEST_NAME:
+                raise self.error(self.offset(pair), f"a parameter's name has at most {_LONGEST_NAME} characters")
             if pair.arg in kwargs:
                 raise self.error(self.offset(pair), f"{pair.arg!r} is given twice")
             kwargs[pair.arg] = self.value(pair.value)
@@ -150,7 +166,7 @@ class _Reader:
         # A head Python can read, of the same length, keeps every position as it is in the text.
         source = "_" * end + self.text[end:]
         try:
-            node = ast.parse(source, mode="eval").body
+            node = _parsed(source).body
         except SyntaxError as error:
             place = start  # a null character has none
             if error.lineno and error.offset:

@@ -104,7 +104,7 @@ def check_choice(name: str, value: Any, accepted: Sequence[str]) -> str:
     """
     if isinstance(value, str) and value in accepted:
         return value
-    raise ParameterError(f"{name}={value!r} is not accepted; give {' or '.join(map(repr, accepted))}")
+    raise ParameterError(f"{name}={value!r:.100} is not accepted; give {' or '.join(map(repr, accepted))}")
 
 
 def check_number(name: str, value: Any, low: float = 0.0, high: float = math.inf, *, open_low: bool = True) -> float:

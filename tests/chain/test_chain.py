@@ -376,3 +376,44 @@ def test_a_spec_names_estimators_of_scikit_learn_by_class(key):
     assert Chain.from_spec(chain.spec()).spec() == chain.spec()
     with pytest.raises(SpecError, match="NoSuchScaler"):
         Chain.from_spec({"kernreg_chain": 1, "steps": [{"name": "scale", key: "NoSuchScaler"}]})
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"$float": [1]},
+        {"$float": "x"},
+        {"$float": {"name": "x"}},
+        {"$tuple": 3},
+        {"$array": 5},
+        {"$array": [1], "dtype": "nonsense"},
+        {"$array": [[1], [1, 2]]},
+        {"$array": [float("inf")], "dtype": "<i4"},
+        {"$array": ["a"], "dtype": "<U99999999"},
+        {"$object": 1},
+        {"$kernel": 1},
+    ],
+)
+def test_values_of_a_spec_that_cannot_be_read_are_told(value):
+    step = {"name": "s", "solver": "ls-svm", "params": {"gamma": value}}
+    with pytest.raises(SpecError):
+        Chain.from_spec({"kernreg_chain": 1, "steps": [step]})
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"name": "s", "sklearn": {"a": 1}},
+        {"name": "s", "solver": ["kpca"]},
+        {"name": "s", "parallel": 3},
+        {"name": "s", "solver": "x" * 5000},
+        {"name": "x" * 5000, "solver": "kpca"},
+        {"name": "s", "solver": "kpca", "params": {"x" * 5000: 1}},
+        {"name": "s", "solver": "ls-svm", "params": {"gamma": {"$float": "x" * 5000}}},
+        "x" * 5000,
+    ],
+)
+def test_steps_of_a_spec_that_are_none_are_told_in_short(step):
+    with pytest.raises(SpecError) as told:
+        Chain.from_spec({"kernreg_chain": 1, "steps": [step]})
+    assert len(str(told.value)) < 1000

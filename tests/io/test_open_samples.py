@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import os
 import pickle
+import re
 import sys
+import zipfile
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import kernreg as kr
-from kernreg.errors import DataError, MissingExtra
+from kernreg.errors import DataError, MemoryBudgetError, MissingExtra
 
 rng = np.random.default_rng(3)
 X = rng.normal(size=(3000, 5))
@@ -192,3 +196,66 @@ def test_a_file_that_has_become_shorter_is_noticed(tmp_path):
     path.write_bytes(path.read_bytes()[:5000])
     with pytest.raises(DataError, match="shorter while it was being read"):
         source[2000:2100]
+
+
+# Files from anybody --------------------------------------------------------------------------------------------
+
+
+def header(shape):
+    file = io.BytesIO()
+    np.lib.format.write_array_header_2_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return file.getvalue()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+@pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.parquet", "x.arrow", "folder/1.npz", "folder/1.parquet"])
+def test_a_pipe_is_refused_and_not_waited_for(name, tmp_path):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    os.mkfifo(path)
+    with pytest.raises(DataError, match="is a pipe"):
+        kr.open_samples(path if path.parent == tmp_path else path.parent)
+
+
+@pytest.mark.parametrize("shape", [(-1, 3), (10**13, 8), (2**62, 2**62), (3,)])
+def test_headers_that_lie_are_told(shape, tmp_path):
+    (tmp_path / "x.npy").write_bytes(header(shape) + bytes(200))
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as file:
+        file.writestr("X.npy", header(shape) + bytes(200))
+    with zipfile.ZipFile(tmp_path / "sparse.npz", "w") as file:
+        for name in ("shape", "data", "indices", "indptr"):
+            file.writestr(f"{name}.npy", header(shape) + bytes(200))
+    for name in ("x.npy", "x.npz", "sparse.npz"):
+        with pytest.raises(DataError, match=name):
+            kr.open_samples(tmp_path / name)[0:1]
+
+
+def test_a_damaged_header_is_told(tmp_path):
+    (tmp_path / "x.npy").write_bytes(header((3, 2)).replace(b"}", b"(") + bytes(48))
+    with pytest.raises(DataError, match="is not an NPY file"):
+        kr.open_samples(tmp_path / "x.npy")
+
+
+def test_targets_that_unpack_to_more_than_the_budget_are_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "x.npz", "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("X.npy", header((2, 2)) + bytes(32))
+        file.writestr("y.npy", header((1 << 20,)) + bytes(8 << 20))
+    with kr.config_context(memory="4MB"), pytest.raises(MemoryBudgetError):
+        kr.open_samples(tmp_path / "x.npz")
+
+
+def test_chunks_of_zarr_that_lie_or_are_damaged_are_told(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    zarr.create_array(str(tmp_path / "x.zarr"), shape=(12, 3), chunks=(5, 3), dtype="f8")[:] = X[:12, :3]
+    for chunk in (tmp_path / "x.zarr" / "c").rglob("*"):
+        if chunk.is_file():
+            chunk.write_bytes(b"nothing of the kind")
+    with pytest.raises(DataError, match=r"rows 0 to 5 cannot be read"):
+        kr.open_samples(tmp_path / "x.zarr")[0:2]
+    meta = (tmp_path / "x.zarr" / "zarr.json").read_text()
+    (tmp_path / "x.zarr" / "zarr.json").write_text(re.sub(r'"shape":\s*\[\s*12', '"shape": [100000000000', meta))
+    with kr.config_context(memory="64MB"), pytest.raises(MemoryBudgetError, match="chunks"):
+        kr.open_samples(tmp_path / "x.zarr")
+    (tmp_path / "x.zarr" / "zarr.json").write_text("{")
+    with pytest.raises(DataError, match="is not a zarr"):
+        kr.open_samples(tmp_path / "x.zarr")

@@ -261,3 +261,23 @@ def test_other_refusals(tmp_path):
     with pytest.raises(DataError, match="row 0, column 1: nan"):
         read_samples(tmp_path / "n.npz")
     assert set(FORMATS) == {"csv", "npz", "npy", "parquet", "svmlight", "edges", "mtx"}
+
+
+def test_numbers_with_commas_are_no_categories(tmp_path):
+    path = tmp_path / "comma.csv"
+    path.write_text("height;weight;who\n1,5;50,5;a\n1,6;60,5;b\n")
+    with pytest.raises(DataError, match=r"line 2, column 'height'.*decimal points"):
+        read_samples(path, target="who", text="auto")
+    path.write_text("height;who\n1,5 or so;a\n1,6;b\n")  # text that happens to hold one is text
+    assert read_samples(path, target="who", text="auto").X.tolist() == [["1,5 or so"], ["1,6"]]
+
+
+def test_a_binary_file_is_no_table_and_long_lists_of_columns_are_cut(tmp_path):
+    path = tmp_path / "zeros.csv"
+    path.write_bytes(bytes(5000))
+    with pytest.raises(DataError, match="null character"):
+        read_samples(path)
+    path.write_text(",".join(f"c{number}" for number in range(1000)) + "\n")
+    with pytest.raises(DataError, match="1000 in all") as told:
+        read_samples(path, target="nope")
+    assert len(str(told.value)) < 500

@@ -180,3 +180,27 @@ def test_format_and_parse_are_inverse(name, args, kwargs):
 def test_any_text_gives_a_spec_or_a_spec_error(text):
     with contextlib.suppress(SpecError):
         parse_spec(text)
+
+
+def test_lines_end_as_in_windows_files_and_a_lone_carriage_return_is_refused():
+    assert parse_spec("a(b=1,\r\n  c='\\r')") == Spec("a", (), {"b": 1, "c": "\r"})
+    with pytest.raises(SpecError, match="at position 3, x is not a literal"):
+        parse_spec("a(\r\nx)")
+    for text in ("a(\rx)", "a(b.c,\r)", "a('''\r''')"):
+        with pytest.raises(SpecError, match="carriage return"):
+            parse_spec(text)
+
+
+@pytest.mark.filterwarnings("default")  # what Python thinks of it depends on its version and on the filters
+@pytest.mark.parametrize("escape", ["\\d", "\\777"])
+def test_escapes_that_python_warns_of_are_refused(escape, recwarn):
+    with pytest.raises(SpecError, match="escape sequence"):
+        parse_spec(f"a('{escape}')")
+    assert not recwarn.list
+    assert parse_spec("a('\\\\d')").args == ("\\d",)
+
+
+@pytest.mark.parametrize("text", ["a" * 201, f"a({'b' * 201}=1)"])
+def test_names_have_a_length_that_messages_can_show(text):
+    with pytest.raises(SpecError, match="200"):
+        parse_spec(text)

@@ -20,7 +20,7 @@ from kernreg.cli.options import (
 )
 from kernreg.cli.output import console, write_json
 from kernreg.cli.tables import Table, table_options
-from kernreg.errors import DataError, KernregError
+from kernreg.errors import DataError, KernregError, ParameterError
 
 #: What is measured, and whether more or less of it is better.
 MEASURES: dict[str, Any] = {"accuracy": max, "macro_f1": max, "r2": max, "rmse": min}
@@ -55,10 +55,13 @@ def command(
     kernreg evaluate iris.csv -t species -s ls-svm -s "ask-ls(gamma='loo')" -k "rbf(sigma=2)" -k "sne(sigma=2)"
     """
     from kernreg.common.progress import progress
+    from kernreg.factory import make_kernel
 
     X, y, names = table.read(data, target)
     task = task_of(y)
     pairs = [(solver, kernel) for solver in solvers or (default_solver(y),) for kernel in (kernels or (None,))]
+    for spec in kernels:
+        make_kernel(spec)  # what cannot be read is told before anything is computed
     estimators = [make_predictor(solver, kernel) for solver, kernel in pairs]
     for estimator in estimators:
         check_task(estimator, y)
@@ -84,7 +87,7 @@ def command(
         for line in cleaning:
             console().print(line)
     if all("error" in row for row in rows):
-        raise SystemExit(1)
+        raise ParameterError(f"nothing could be evaluated: {rows[0]['error']}")
 
 
 def require_enough(y: np.ndarray, cv: int, *, classes: bool) -> None:

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.common.bounded import require_room
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.sources.base import RowSource, stacked
+from kernreg.errors import DataError
 
 _SHARE = 16  # the part of the memory budget that pieces may take
 _AT_LEAST = 2  # pieces: rows at a border belong to two
@@ -108,12 +110,21 @@ class ChunkedRows(UnitRows):
     def __init__(self, table: Any, label: str):
         rows, columns = table.shape
         step = max(1, int(table.chunks[0]))
-        super().__init__([*range(0, rows, step), rows])
+        columns = int(columns)
+        require_room(8 * (rows // step), f"the list of the chunks of {label}")
+        require_room(min(step, rows) * columns * np.dtype(table.dtype).itemsize, f"one chunk of {label}")
+        super().__init__(np.append(np.arange(0, rows, step), rows))
         self.shape, self.dtype, self.label, self._table = (int(rows), int(columns)), np.dtype(table.dtype), label, table
 
     def read_unit(self, number: int) -> Any:
         """Return the rows of one chunk."""
-        return np.asarray(self._table[int(self._starts[number]) : int(self._starts[number + 1])])
+        start, stop = int(self._starts[number]), int(self._starts[number + 1])
+        try:
+            return np.asarray(self._table[start:stop])
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever the library behind it makes of damaged chunks
+            raise DataError(f"{self.label}, rows {start} to {stop} cannot be read: {error}") from error
 
 
 def _size(rows: Any) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.common.bounded import require_room
 from kernreg.engine.sources.units import UnitRows
 from kernreg.errors import DataError, MissingExtra
 
@@ -102,7 +103,10 @@ class ColumnRows(UnitRows):
         """Return the next rows of the pieces under way."""
         found = []
         while count:
-            piece = self._left.pop() if self._left else next(self._pieces, None)
+            try:
+                piece = self._left.pop() if self._left else next(self._pieces, None)
+            except (ValueError, OSError) as error:  # pyarrow's errors are one or the other
+                raise DataError(f"{self.label} cannot be read: {' '.join(str(error).split())}") from error
             if piece is None:
                 raise DataError(f"{self.label} became shorter while it was being read")
             if piece.num_rows > count:
@@ -153,21 +157,26 @@ class _ParquetFile:
 
 class _ArrowFile:
     def __init__(self, pyarrow: Any, path: Path):
-        self._file = pyarrow.ipc.open_file(pyarrow.OSFile(str(path)))
+        self._path, self._file = path, pyarrow.ipc.open_file(pyarrow.OSFile(str(path)))
         self.schema_arrow = self._file.schema
 
     def groups(self) -> list[tuple[int, int, bool]]:
         """Return number and rows of every record batch, which is read as a whole."""
-        sizes = [(g, self._file.get_batch(g).num_rows, False) for g in range(self._file.num_record_batches)]
+        sizes = [(g, self._batch(g).num_rows, False) for g in range(self._file.num_record_batches)]
         return [group for group in sizes if group[1]]
+
+    def _batch(self, number: int) -> Any:
+        batch = self._file.get_batch(number)
+        require_room(batch.nbytes, f"record batch {number} of {self._path}")
+        return batch
 
     def pieces(self, group: int, names: list[str], rows: int) -> Iterator[Any]:
         """Return the record batch."""
-        yield self._file.get_batch(group).select(names)
+        yield self._batch(group).select(names)
 
     def column(self, name: str) -> list[Any]:
         """Return a whole column, in chunks."""
-        return [self._file.get_batch(g).column(name) for g in range(self._file.num_record_batches)]
+        return [self._batch(g).column(name) for g in range(self._file.num_record_batches)]
 
 
 def _opened(pyarrow: Any, path: Path) -> Any:
@@ -176,7 +185,7 @@ def _opened(pyarrow: Any, path: Path) -> Any:
     except (pyarrow.ArrowInvalid, OSError) as error:
         if isinstance(error, FileNotFoundError | PermissionError):
             raise
-        raise DataError(f"{path} is not a Parquet or Arrow file: {error}") from error
+        raise DataError(f"{path} is not a Parquet or Arrow file: {' '.join(str(error).split())}") from error
 
 
 def _target(label: str, name: str, files: list[Any]) -> np.ndarray:

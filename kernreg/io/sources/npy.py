@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.common.bounded import require_readable
 from kernreg.engine.sources.base import ArrayRows, RowSource
 from kernreg.errors import DataError
+from kernreg.io.arrays import read_header
 
 
 class NpyRows(RowSource):
@@ -24,9 +26,6 @@ class NpyRows(RowSource):
     def __init__(self, path: Path, shape: tuple[int, int], dtype: np.dtype, offset: int):
         self.shape, self.dtype, self.label = shape, dtype, str(path)
         self._path, self._offset = path, offset
-        size, needed = path.stat().st_size, offset + shape[0] * shape[1] * dtype.itemsize
-        if size < needed:
-            raise DataError(f"{path} is cut short: {shape} of {dtype} need {needed} bytes, and it has {size}")
 
     def read(self, start: int, stop: int) -> Any:
         """Return some rows."""
@@ -40,16 +39,20 @@ class NpyRows(RowSource):
 
 def open_npy(path: Path) -> RowSource:
     """Return the rows of an NPY file with a table of numbers."""
+    require_readable(path)
     with open(path, "rb") as file:
-        try:
-            version = np.lib.format.read_magic(file)
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, fortran, dtype = read(file)
-        except ValueError as error:
-            raise DataError(f"{path} is not an NPY file of a plain array: {error}") from error
+        shape, fortran, dtype = read_header(file, str(path))
         offset = file.tell()
     if len(shape) != 2 or dtype.kind not in "fiub":
         raise DataError(f"{path} holds an array of shape {shape} and type {dtype}; samples are a numeric matrix")
-    if fortran:
+    rows, columns = shape
+    _require_whole(path, offset + rows * columns * dtype.itemsize)
+    if fortran and rows and columns:
         return ArrayRows(np.lib.format.open_memmap(path, mode="r"), str(path))
-    return NpyRows(path, shape, dtype, offset)
+    return NpyRows(path, (rows, columns), dtype, offset)
+
+
+def _require_whole(path: Path, needed: int) -> None:
+    size = path.stat().st_size
+    if size < needed:
+        raise DataError(f"{path} is cut short: what its header says needs {needed} bytes, and it has {size}")

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kernreg.common.bounded import require_readable
 from kernreg.engine.sources.base import ArrayRows, RowSource, is_row_source
 from kernreg.engine.sources.views import as_row_source
-from kernreg.errors import DataError
+from kernreg.errors import DataError, KernregError
 from kernreg.io.sources.chunks import open_zarr
 from kernreg.io.sources.columns import ColumnRows
 from kernreg.io.sources.npy import open_npy
@@ -67,8 +68,12 @@ def open_samples(path: Any, target: str | None = None, columns: Sequence[str] | 
         return _of_path(path, target, columns)
     except FileNotFoundError as error:
         raise DataError(f"there is no file {path}") from error
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
+    except IsADirectoryError as error:
+        raise DataError(f"{error.filename or path} is a folder; a file is expected there") from error
+    except (OSError, RuntimeError, ValueError) as error:  # the second: a circle of links; the third: pyarrow's
+        if isinstance(error, KernregError):
+            raise
+        raise DataError(f"{path} cannot be read: {' '.join(str(error).split())}") from error
 
 
 def _of_object(table: Any, target: str | None, columns: Sequence[str] | None) -> RowSource:
@@ -97,9 +102,9 @@ def _of_path(path: Path, target: str | None, columns: Sequence[str] | None) -> R
         raise DataError(f"{path} is a folder with {what}; a folder of one kind is read, or a file")
     if parts or suffix == ".npz":
         _refuse(path, columns)
-        return PartRows(parts or [_there(path)], target)
+        return PartRows([_there(each) for each in parts or [path]], target)
     if tables or suffix in TABLES:
-        return ColumnRows(tables or [_there(path)], target, columns)
+        return ColumnRows([_there(each) for each in tables or [path]], target, columns)
     if suffix == ".npy":
         _refuse(path, columns)
         if target is not None:
@@ -112,6 +117,7 @@ def _of_path(path: Path, target: str | None, columns: Sequence[str] | None) -> R
 
 
 def _there(path: Path) -> Path:
+    require_readable(path)
     with open(path, "rb"):
         return path
 

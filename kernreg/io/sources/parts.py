@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kernreg.common.bounded import require_readable
+from kernreg.common.display import listed
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.sources.units import UnitRows
 from kernreg.errors import DataError
-from kernreg.io.arrays import read_npz
+from kernreg.io.arrays import DAMAGE, read_array, read_header, read_npz
 
 
 class PartRows(UnitRows):
@@ -55,30 +59,44 @@ class PartRows(UnitRows):
 
 def _shape(path: Path) -> tuple[int, int]:
     """Return the shape of the samples in a file, from as little of it as can be."""
-    try:
-        with zipfile.ZipFile(path) as file:
-            names = set(file.namelist())
-            if "shape.npy" in names:
-                with file.open("shape.npy") as member:
-                    rows, columns = np.lib.format.read_array(member, allow_pickle=False).tolist()
-                return int(rows), int(columns)
-            if "X.npy" in names:
-                with file.open("X.npy") as member:
-                    version = np.lib.format.read_magic(member)
-                    old = version == (1, 0)
-                    read = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
-                    rows, columns = read(member)[0]
-                return int(rows), int(columns)
-    except (zipfile.BadZipFile, ValueError, TypeError) as error:
-        raise DataError(f"{path} is not an NPZ file of plain arrays: {error}") from error
-    raise DataError(f"{path} has no array 'X' and is not a sparse matrix; its arrays are {', '.join(sorted(names))}")
+    with _opened(path) as file:
+        names = set(file.namelist())
+        if "shape.npy" in names:
+            shape = tuple(_array(file, path, "shape").tolist())
+        elif "X.npy" in names:
+            with file.open("X.npy") as member:
+                shape, _, _ = read_header(member, f"{path}, array 'X'")
+        else:
+            raise DataError(f"{path} has no array 'X' and is not a sparse matrix; its arrays are {listed(sorted(names))}")
+    if len(shape) != 2 or not all(isinstance(length, int) and length >= 0 for length in shape):
+        raise DataError(f"{path} holds samples of shape {shape!r:.100}; a numeric matrix is expected")
+    return shape[0], shape[1]
 
 
 def _targets(path: Path, target: str | None) -> np.ndarray | None:
-    with np.load(path, allow_pickle=False) as file:
-        name = target or next((known for known in ("y", "labels", "target") if known in file.files), None)
+    with _opened(path) as file:
+        names = [name.removesuffix(".npy") for name in file.namelist()]
+        name = target or next((known for known in ("y", "labels", "target") if known in names), None)
         if name is None:
             return None
-        if name not in file.files:
-            raise DataError(f"{path} has no array {name!r}; its arrays are {', '.join(file.files)}")
-        return file[name]
+        if name not in names:
+            raise DataError(f"{path} has no array {name!r}; its arrays are {listed(names)}")
+        return _array(file, path, name)
+
+
+def _array(file: zipfile.ZipFile, path: Path, name: str) -> np.ndarray:
+    info = file.getinfo(f"{name}.npy")
+    with file.open(info) as member:
+        return read_array(member, info.file_size, f"{path}, array {name!r}")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    require_readable(path)
+    try:
+        with zipfile.ZipFile(path) as file:
+            yield file
+    except DataError:
+        raise
+    except DAMAGE as error:
+        raise DataError(f"{path} is not an NPZ file of plain arrays: {error}") from error

@@ -109,8 +109,11 @@ def test_evaluate_prints_one_line_for_each_combination(run, iris):
     assert "ask-ls(gamma=0.4)" in text
     assert "accuracy" in text
     failing = run("evaluate", str(path), "-t", "species", "-s", "ls-svm", "-k", "sne", "--cv", "2")
-    assert failing.exit_code == 1
+    assert failing.exit_code == 2
     assert "asymmetric" in failing.stdout
+    assert "asymmetric" in failing.stderr
+    unread = run("evaluate", str(path), "-t", "species", "-s", "ls-svm", "-k", "rbf", "-k", "rbf(", "--cv", "2")
+    assert (unread.exit_code, unread.stdout) == (2, "")
 
 
 @pytest.mark.filterwarnings("ignore:leave-one-out takes gamma")  # this curve has no noise
