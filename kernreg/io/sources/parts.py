@@ -67,7 +67,9 @@ def _shape(path: Path) -> tuple[int, int]:
             with file.open("X.npy") as member:
                 shape, _, _ = read_header(member, f"{path}, array 'X'")
         else:
-            raise DataError(f"{path} has no array 'X' and is not a sparse matrix; its arrays are {listed(sorted(names))}")
+            raise DataError(
+                f"{path} has no array 'X' and is not a sparse matrix; its arrays are {listed(sorted(names))}"
+            )
     if len(shape) != 2 or not all(isinstance(length, int) and length >= 0 for length in shape):
         raise DataError(f"{path} holds samples of shape {shape!r:.100}; a numeric matrix is expected")
     return shape[0], shape[1]

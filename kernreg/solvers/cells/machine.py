@@ -213,9 +213,9 @@ class CellMachine(CellParameters):
         for cell, machine in enumerate(self.solvers_):
             if machine is not None and not _has_leave_one_out(machine):
                 raise ParameterError(
-                    f"{type(machine).__name__} of cell {cell} has no exact leave-one-out; ls-svm, ls-svr, ask-ls and ask-lsr "
-                    "have, where the matrix of a cell fits the memory budget: take a smaller cell_size, or more memory "
-                    "(kernreg.set_config)"
+                    f"{type(machine).__name__} of cell {cell} has no exact leave-one-out; ls-svm, ls-svr, ask-ls and "
+                    "ask-lsr do, where the matrix of a cell fits the memory budget. Take a smaller cell_size, or more "
+                    "memory (kernreg.set_config)"
                 )
             values = None if machine is None else machine._merged_left_out(machine.loo_views_)
             found.append(self._answer(cell, values, len(self._rows[cell])))

@@ -101,7 +101,7 @@ def test_cells_without_leave_one_out_are_blended_all_the_same(moons):
     exact = CellsClassifier("ls-svm(gamma=1.0)", "rbf", cell_size=60, widths=None, overlap=0.5, n_nearest=2).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), exact.decision_function(X), atol=1e-4)
     with pytest.raises(ParameterError, match="has no exact leave-one-out"):
-        model.loo_score_
+        _ = model.loo_score_
 
 
 @pytest.mark.parametrize(("overlap", "n_nearest"), [(0.0, 1), (0.4, 1), (0.4, 2), (0.0, 2), (0.4, 3)])
