@@ -58,13 +58,8 @@ _FITTED = """\
         gamma, gamma_negative and squared_error of all that was tried, where there was a choice.
     fixed_metric_values_ : ndarray
         Leave-one-out decision values with the metric held fixed: exact for a ridge regression with the norm of |K̃| of
-<<<<<<< HEAD
-        all samples. A refit without a sample has another metric, and no formula gives its value; the
-        page docs/guide/krein.md says how far apart the two are.
-=======
         all samples. A refit without a sample has another metric, and no formula gives its value; the page on Kreĭn
         spaces says how far apart the two are.
->>>>>>> main
     fixed_metric_samples_ : ndarray of int
         The samples these are of: all, or at most 5000 where the strategy is lowrank.
     fixed_metric_residuals_, fixed_metric_score_
