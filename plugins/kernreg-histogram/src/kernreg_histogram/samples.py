@@ -35,12 +35,13 @@ def within_range(X: Any) -> Any:
     >>> within_range(np.array([[1e-320, 2e-320], [1.0, 3.0]])).tolist()[1]
     [1.0, 3.0]
     """
-    largest = (X.max(axis=1).toarray() if sp.issparse(X) else X.max(axis=1, initial=0.0)).ravel().astype(np.float64)
+    dense = isinstance(X, np.ndarray)
+    largest = (X.max(axis=1, initial=0.0) if dense else X.max(axis=1).toarray()).ravel().astype(np.float64)
     if not ((largest > 1e290) | ((largest > 0.0) & (largest < 1e-290))).any():
         return X
     factors = np.where(largest > 1.0, 2.0**-1000, 2.0**1000)
     factors[(largest <= 1e290) & ((largest == 0.0) | (largest >= 1e-290))] = 1.0
-    return X.multiply(factors[:, None]).tocsr() if sp.issparse(X) else X * factors[:, None]
+    return X * factors[:, None] if dense else X.multiply(factors[:, None]).tocsr()
 
 
 def products(X: Any, Z: Any) -> np.ndarray:
