@@ -296,10 +296,10 @@ def contestants(problem: str) -> list[Contestant]:
             ),
             _kernreg(
                 "kernreg cells",
-                "cells(kernel=\"rbf(sigma='0.7*scale')\", solver='ls-svm(gamma=100.0)', cell_size={}, overlap=0.6, "
+                "cells(kernel=\"rbf(sigma='0.7*scale')\", solver='ls-svm(gamma=100.0)', cell_size={}, overlap=1.0, "
                 "widths=None)",
-                1000,
-                5000,
+                1500,
+                7500,
             ),
             *peers(False, forests=(20, 200), boosted=((100, 31),)),
         ]
