@@ -51,6 +51,16 @@ def test_everything_registered_has_an_example(public, kind):
     assert ours
 
 
+def test_a_colon_in_the_docstring_of_a_property_makes_no_type_of_it(extensions):
+    """napoleon takes what stands before the colon of an attribute for its type."""
+    napoleon = pytest.importorskip("sphinx.ext.napoleon")
+    config = napoleon.Config(napoleon_use_ivar=True)
+    lines = importlib.import_module("docstrings").without_type(["What is compared: the score, with ties settled."])
+    text = str(napoleon.NumpyDocstring(lines, config, what="property", name="quality"))
+    assert "What is compared: the score, with ties settled." in text
+    assert ":type:" not in text
+
+
 def test_the_examples_of_kernels_run(public):
     """Families are objects, not functions, and so pytest does not find their docstrings."""
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)

@@ -24,6 +24,19 @@ def setup(app: Any) -> dict[str, bool]:
 def process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Change the lines of a docstring in place."""
     lines[:] = as_rst(lines)
+    if lines and what in ("attribute", "data", "property"):
+        lines[:] = without_type(lines)
+
+
+def without_type(lines: list[str]) -> list[str]:
+    """Return the docstring of a property with an empty comment above it.
+
+    napoleon reads a first line "The samples: ``data``" as a type and a text. It finds no colon in the comment.
+
+    >>> without_type(["The samples: ``data``."])
+    ['..', '', 'The samples: ``data``.']
+    """
+    return ["..", "", *lines]
 
 
 def as_rst(lines: list[str]) -> list[str]:

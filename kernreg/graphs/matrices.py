@@ -98,6 +98,7 @@ def graph_samples(graph: Any, *, self_loops: bool = False) -> tuple[sp.csr_array
 
     Examples
     --------
+    >>> from kernreg.graphs import graph_samples
     >>> sources, targets = graph_samples([[0, 1], [0, 0]])
     >>> sources.toarray().tolist(), targets.toarray().tolist()
     ([[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [1.0, 0.0]])

@@ -97,15 +97,16 @@ def parameters_of_the_fit(case: SolverCase) -> None:
     solver, new = case.fitted()
     expected = results(solver, new)
     for name, value in solver.get_params(deep=False).items():
+        cure = f"keep what fit used, e.g. self.{name}_, and read that"
         solver.set_params(**{name: object()})
         try:
             found = results(solver, new)
         except Exception as error:
-            fail(f"after set_params({name}=…) results raise {type(error).__name__}: {error}")
+            fail(f"after set_params({name}=…) results raise {type(error).__name__}: {error} ({cure})")
         for method, values in expected.items():
             if method not in found:
-                fail(f"after set_params({name}=…) there is no {method}")
-            require_same(found[method], values, f"after set_params({name}=…), {method} differs")
+                fail(f"after set_params({name}=…) there is no {method} ({cure})")
+            require_same(found[method], values, f"after set_params({name}=…), {method} differs ({cure})")
         solver.set_params(**{name: value})
 
 

@@ -102,9 +102,11 @@ def contents(names: PluginNames) -> dict[str, str]:
     src/kernreg_demo/__init__.py
     tests/test_demo.py
     """
+    from kernreg import __version__
     from kernreg.registry import API_VERSION
 
-    values = {**vars(names), "api_version": API_VERSION, "group": KINDS[names.kind]}
+    minor = ".".join(__version__.split(".")[:2])
+    values = {**vars(names), "api_version": API_VERSION, "group": KINDS[names.kind], "kernreg_version": minor}
     folder = resources.files("kernreg.cli.installation") / "plugin_template"
 
     def filled(file: str) -> str:
@@ -193,5 +195,5 @@ def command(name: str, kind: str, into: Path) -> None:
     click.echo(f"{shown}: the distribution {names.distribution} with the {kind} {names.name}")
     for path in sorted(contents(names)):
         click.echo(f"  {path}")
-    prefix = "" if target.is_absolute() else "./"
-    click.echo(f"next:\n  pip install {prefix}{target}\n  kernreg check {names.name}\n  pytest {prefix}{target}")
+    place = str(target) if target.is_absolute() else f"./{target}"
+    click.echo(f'next:\n  pip install -e "{place}[test]"\n  kernreg check {names.name}\n  pytest "{place}"')

@@ -72,7 +72,7 @@ class ClassTargets:
 
     @property
     def outputs(self) -> list[ClassTargets]:
-        """The targets of each column of labels: one."""
+        """The targets of each column of labels, of which there is one."""
         return [self]
 
     def parts(self, decision: np.ndarray) -> list[np.ndarray]:

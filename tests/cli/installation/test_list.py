@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import io
 import json
+
+import pytest
+from rich.console import Console
 
 import kernreg
 from kernreg import registry
-from kernreg.cli.installation.list import KINDS, listing
+from kernreg.cli.installation.list import KINDS, listing, show, summary
 
 BROKEN = """
     raise RuntimeError("needs a licence [bold]now[/]")
@@ -74,3 +78,47 @@ def test_a_runtime_registration_has_its_line_too(run):
 
         (line,) = [line for line in run("list").stdout.splitlines() if line.split()[1:2] == ["first"]]
     assert line.rstrip().endswith("The first view")
+
+
+def printed(entries, width, *, terminal=True):
+    out = Console(file=io.StringIO(), width=width, force_terminal=terminal, color_system=None)
+    show(entries, out)
+    return out.file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_a_narrow_terminal_gives_most_of_its_width_to_what_things_are_and_cuts_nothing(width):
+    entries = listing("kernel")
+    lines = printed(entries, width)
+    start = lines[0].index("what it is")
+    assert lines[0].split() == ["kind", "name", "what", "it", "is"]
+    assert start <= 40
+    assert max(map(len, lines)) <= width
+    words = " ".join(" ".join(line[start:] for line in lines).split())
+    for entry in entries:
+        assert " ".join(summary(entry).split()[:2]) in words
+    assert sum(line.startswith("kernel") for line in lines) == len(entries)
+    assert "…" not in words
+
+
+def test_a_narrow_terminal_still_tells_where_plugins_come_from_and_what_is_broken(run, install):
+    install("bad-plugin", BROKEN, kernels={"licensed": "licensed"})
+    assert run("info", "kernel", "licensed").exit_code == 2
+    text = " ".join(" ".join(printed(listing("kernel"), 80)).split())
+    assert "licensed broken: RuntimeError" in text
+    assert "(bad-plugin)" in text
+
+
+def test_a_wide_terminal_has_every_column():
+    assert printed(listing("engine"), 160)[0].split()[:5] == ["kind", "name", "distribution", "version", "status"]
+
+
+def test_in_a_pipe_every_entry_has_one_whole_line(run):
+    long = "A very long line about it, " * 20 + "which ends here"
+    with registry.isolated():
+        kernreg.register("ensembler", "talkative", type("Talkative", (), {"__doc__": long, "fit": max, "merge": max}))
+        lines = run("list").stdout.splitlines()
+        assert len(lines) == len(listing()) + 1
+        for line, entry in zip(lines[1:], listing(), strict=True):
+            assert line.rstrip().endswith(summary(entry))
+    assert any(line.rstrip().endswith(long) for line in lines)

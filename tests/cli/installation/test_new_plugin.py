@@ -11,7 +11,10 @@ import venv
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 
+import kernreg
 from kernreg.cli.installation.new_plugin import CLASSES, PluginNames, contents, write_plugin
 from kernreg.errors import ParameterError
 from kernreg.registry import KINDS
@@ -38,6 +41,12 @@ def test_the_package_is_complete_and_its_files_are_well_formed(tmp_path, run, ki
     }
     project = tomllib.loads((plugin / "pyproject.toml").read_text())["project"]
     assert project["name"] == "kernreg-heat-flow"
+    # Without a bound, a package index may give an unrelated package of the same name.
+    (bound,) = [line for line in project["dependencies"] if line.startswith("kernreg")]
+    assert Version(kernreg.__version__) in Requirement(bound).specifier
+    assert Version("0.0.9") not in Requirement(bound).specifier
+    assert f'KERNREG: "{bound}"' in (plugin / ".github/workflows/test.yml").read_text()
+    assert 'run: pip install "$KERNREG"' in (plugin / ".github/workflows/test.yml").read_text()
     assert project["entry-points"] == {f"kernreg.{kind}s": {"heat-flow": f"kernreg_heat_flow:{obj}"}}
     for path in plugin.rglob("*.py"):
         ast.parse(path.read_text())
@@ -52,7 +61,7 @@ def test_the_package_is_complete_and_its_files_are_well_formed(tmp_path, run, ki
 def test_the_commands_printed_are_the_commands_to_run(tmp_path, run, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = run("new-plugin", "demo").stdout.splitlines()
-    assert lines[-4:] == ["next:", "  pip install ./demo", "  kernreg check demo", "  pytest ./demo"]
+    assert lines[-4:] == ["next:", '  pip install -e "./demo[test]"', "  kernreg check demo", '  pytest "./demo"']
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ def graph_adjacency(rows, columns, G):
     The default is the kernel of He, He, Shi, Huang & Suykens, Learning with asymmetric kernels: least squares and
     feature interpretation, TPAMI 45 (2023), in their experiments on citation graphs (their text leaves out I).
 
+    >>> from kernreg_graph import graph_adjacency
     >>> A = [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
     >>> graph_adjacency(graph=A)([2, 1], [0, 1, 2]).round(3).tolist()
     [[0.333, 0.333, 0.333], [0.5, 0.5, 0.0]]
