@@ -55,6 +55,9 @@ class ManyDistributions:
     def teardown(self, distributions):
         sys.path[:] = self.path
         self.directory.cleanup()
+        from kernreg.registry import refresh
+
+        refresh()  # what stood on that path is gone
 
 
 class Listing(ManyDistributions):

@@ -104,7 +104,11 @@ def _attempt(claim: Claim) -> Outcome:
     module_name, _, path = claim.target.partition(":")
     module = None
     try:
-        value = module = import_module(module_name)
+        # Packages first: whoever imports a module holds its lock while it waits for the package around it, and another
+        # thread that imports the package and needs the module would wait for that.
+        names = module_name.split(".")
+        for length in range(1, len(names) + 1):
+            value = module = import_module(".".join(names[:length]))
         for part in path.split("."):
             value = getattr(value, part)
     except KeyboardInterrupt:

@@ -123,6 +123,8 @@ def _search(solver: Any, name: str, values: tuple[float, float], wanted: float, 
     def prefer_wanted(fitted: Any, X: Any, y: Any = None) -> float:
         return float(fitted.get_params()[name] == wanted)
 
+    everything = np.arange(len(X))  # folds might hold fewer samples than a solver has landmarks or components
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return GridSearchCV(solver, {name: list(values)}, scoring=prefer_wanted, cv=2, error_score="raise").fit(X, y)
+        grid, folds = {name: list(values)}, [(everything, everything)]
+        return GridSearchCV(solver, grid, scoring=prefer_wanted, cv=folds, error_score="raise").fit(X, y)

@@ -103,6 +103,6 @@ def test_a_kernel_of_a_script_is_refused_by_skops_with_what_to_do():
         """⟨x, z⟩ + 1."""
         return dot + 1.0
 
-    with pytest.raises(ValueError, match=r"'homemade' is registered nowhere.*new-plugin"):
+    with pytest.raises(ValueError, match=r"'homemade' is not registered.*new-plugin"):
         skops.dumps(homemade())
     assert pickle.loads(cloudpickle.dumps(homemade())) == homemade()  # pickle takes the code along

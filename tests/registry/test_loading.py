@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
 
@@ -314,3 +315,28 @@ def test_conflict_in_one_name_does_not_hinder_loading_another(site):
     with pytest.raises(PluginConflict):
         get_registry("kernel").get("same")
     assert get_registry("kernel").get("good").name == "good_module"
+
+
+def test_threads_that_load_modules_of_one_package_do_not_wait_for_each_other():
+    """The package imports both modules; in a process that has imported neither."""
+    program = """
+import threading, sys
+import kernreg
+sys.setswitchinterval(1e-5)
+barrier, failures = threading.Barrier(6), []
+def load(name):
+    barrier.wait()
+    try:
+        kernreg.make_solver(name)
+    except BaseException as failure:
+        failures.append(failure)
+names = ["ls-svm", "kpca", "ksvd", "scg-ldk", "cells", "ask-ls"]
+threads = [threading.Thread(target=load, args=(name,)) for name in names]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(failures)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout.strip() == "[]"

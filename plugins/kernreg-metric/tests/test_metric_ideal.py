@@ -104,8 +104,8 @@ def test_a_singular_matrix_is_no_obstacle_and_the_result_is_definite():
     ("parameters", "error", "said"),
     [
         ({"gamma": 0.0}, ParameterError, "gamma=0.0"),
-        ({"gamma": 1.0, "divergence": "logdet"}, ParameterError, "between 0 and 1"),
-        ({"gamma": 1000.0}, ParameterError, "between 0 and 600"),
+        ({"gamma": 1.0, "divergence": "logdet"}, ParameterError, "above 0 and below 1"),
+        ({"gamma": 1000.0}, ParameterError, "above 0 and below 600"),
         ({"divergence": "kl"}, ParameterError, "give 'von-neumann' or 'logdet' or 'frobenius'"),
         ({"ideal": "best"}, ParameterError, "give 'simplex' or 'indicator'"),
         ({"kernel": "sne(sigma=3.0)"}, AsymmetryError, "symmetrize"),

@@ -307,6 +307,7 @@ def test_two_classes_at_one_point_are_left_out_and_named():
     LDK("rbf(sigma=2.0)").fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore::kernreg.errors.RangeWarning")  # of the last one, which is refused all the same
 @pytest.mark.parametrize(
     ("parameters", "error", "said"),
     [

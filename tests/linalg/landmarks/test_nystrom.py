@@ -445,6 +445,7 @@ def test_a_subsample_that_sees_nothing_grows_or_is_refused():
         nystrom_triplets(zero, 1, (9, 9))
 
 
+@pytest.mark.filterwarnings("ignore::kernreg.errors.RangeWarning")
 def test_a_kernel_that_is_not_finite_is_refused():
     matrix = SectionedMatrix(kr.make_kernel("poly(degree=300)"), 1e3 * X, Z)
     with pytest.raises(DataError, match=r"kernel is inf between sample \d+ of the left and sample \d+ of the right"):

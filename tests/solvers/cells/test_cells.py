@@ -324,7 +324,7 @@ def test_any_solver_with_decisions(three):
     X, y = three
     model = CellsClassifier(SVC(), cell_size=120).fit(X, y)
     assert model.score(X, y) > 0.9
-    with pytest.raises(ParameterError, match="SVC has no exact leave-one-out"):
+    with pytest.raises(ParameterError, match="SVC of cell 0 has no exact leave-one-out"):
         _ = model.loo_score_
     with pytest.raises(ParameterError, match="RandomForestClassifier takes none"):
         CellsClassifier(RandomForestClassifier(), "rbf").fit(X, y)

@@ -471,6 +471,7 @@ def test_nan_and_infinity_are_refused_on_both_sides(value, position):
         (svd.transform if position == 0 else svd.transform_right)(pair[position])
 
 
+@pytest.mark.filterwarnings("ignore::kernreg.errors.RangeWarning")
 @pytest.mark.parametrize("svd_solver", ["dense", "operator"])
 def test_a_kernel_that_is_not_finite_is_refused_with_the_pair(svd_solver):
     X, Z = np.full((6, 1), 1e-30), np.full((5, 1), 1e-30)

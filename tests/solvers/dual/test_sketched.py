@@ -120,7 +120,10 @@ def test_auto_takes_it_and_says_so(monkeypatch):
     monkeypatch.setattr(landmark_costs, "cheaper", lambda *args, **more: "sketched")
     model = LSSVR(kernel="rbf(sigma=3.0)", gamma=1.0, n_landmarks=40)
     monkeypatch.setattr(strategy, "_LARGEST_ITERATIVE", 100)
-    with kr.config_context(memory=1_000_000), pytest.warns(ApproximationWarning, match="strategy='sketched' says"):
+    with (
+        kr.config_context(memory=1_000_000),
+        pytest.warns(ApproximationWarning, match="strategy='sketched' asks for this"),
+    ):
         model.fit(X, target)
     assert model.solver_report_.strategy == "sketched"
     assert "do not fit the memory budget" in model.solver_report_.note

@@ -79,6 +79,11 @@ def run_threads(case: Case) -> Outcome:
     """The same jobs in threads at once, while children are forked, as one after the other."""
     from concurrent.futures import ThreadPoolExecutor
 
+    import kernreg as kr
+
+    if case["fork"]:  # a child that is forked while a thread imports waits for that import for ever: Python's locks
+        for kind, spec, _ in case["jobs"]:
+            (kr.make_kernel if kind == "kernel" else kr.make_solver)(spec)
     with ThreadPoolExecutor(case["threads"]) as pool:
         together = pool.map(work, case["jobs"])  # first: so that threads compile, too
         children = [forked(case["jobs"][-1]) for _ in range(2)] if case["fork"] else []
