@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from kernreg.common.hints import solver_hint
 from kernreg.errors import ParameterError, SpecError
 from kernreg.registry import KINDS, Entry, Spec, get_registry, parse_spec
 from kernreg.registry.checks import problem_with
@@ -290,7 +291,8 @@ def _call(maker: Callable[..., Any], spec: Spec, params: dict[str, Any], accepte
         inspect.signature(maker).bind(*spec.args, **keywords)
     except TypeError as error:
         names = ", ".join(accepted) or "none"
-        raise ParameterError(f"{spec.name!r}: {error}. Its parameters are: {names}") from None
+        hint = solver_hint(keywords, accepted, has_probabilities=hasattr(maker, "predict_proba"))
+        raise ParameterError(f"{spec.name!r}: {error}. Its parameters are: {names}{hint}") from None
     except ValueError:  # no signature to ask; the call will tell
         pass
     return maker(*spec.args, **keywords)

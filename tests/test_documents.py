@@ -68,6 +68,19 @@ def test_the_session_of_the_command_line_runs(tmp_path, monkeypatch):
     assert commands >= 8
 
 
+def test_the_readme_makes_the_table_of_its_commands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^ {4}(python -c .*)$", text, re.MULTILINE)
+    exec(shlex.split(line)[2], {})
+    assert (tmp_path / "iris.csv").read_text().startswith("a,b,c,d,species\n5.1,3.5,1.4,0.2,0\n")
+    commands = re.findall(r"^ {4}kernreg (.*iris\.csv.*)$", text, re.MULTILINE)
+    assert [shlex.split(command)[0] for command in commands] == ["evaluate", "fit", "predict"]
+    for command in commands:
+        result = CliRunner().invoke(application, shlex.split(command), prog_name="kernreg")
+        assert result.exit_code == 0, (command, result.output)
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_commands_of_a_document_exist(document):
     installed = {entry.name for entry in registry.get_registry("command").entries()}  # plugins have some, too

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -145,6 +147,35 @@ def test_parameter_given_in_the_spec_and_beside_it(make, spec, params):
 def test_unknown_parameters_name_the_accepted_ones(make, spec, params, accepted):
     with pytest.raises(ParameterError, match=f"Its parameters are: {accepted}"):
         make(spec, **params)
+
+
+@pytest.mark.parametrize(
+    ("make", "spec", "params", "advice"),
+    [
+        (make_solver, "ls-svm", {"C": 1.0}, "counterpart of C is gamma"),
+        (make_solver, "ls-svr(alpha=0.1)", {}, "gamma=1/alpha"),
+        (make_solver, "ls-svm", {"probability": True}, "predict_proba is always there"),
+        (make_solver, "ls-svm", {"sigma": 2.0}, 'as in kernel="rbf(sigma=2.0)"'),
+        (make_solver, "ls-svm", {"kernel__sigma": 2.0}, 'as in kernel="rbf(sigma=2.0)"'),
+        (make_solver, "ask-ls(kernel='sne')", {"kernel__sigma": 2.0}, 'as in kernel="sne(sigma=2.0)"'),
+        (make_solver, "ls-svm", {"kernel__degree": 2}, 'as in kernel="…(degree=2)"'),
+        (make_kernel, "rbf", {"gamma": 0.1}, "gamma=g is sigma=1/√g"),
+        (make_kernel, "rbf(length_scale=2.0)", {}, "length_scale=l is sigma=√2·l"),
+        (make_kernel, "laplacian(gamma=2.0)", {}, "gamma=g is sigma=1/g"),
+    ],
+)
+def test_words_of_scikit_learn_get_a_hint(make, spec, params, advice):
+    with pytest.raises(ParameterError, match=re.escape(advice)):
+        make(spec, **params)
+
+
+def test_hints_are_given_only_where_they_are_true():
+    with pytest.raises(ParameterError) as error:
+        make_solver("test-solver", probability=True, tau=1)  # it has no predict_proba
+    assert str(error.value).endswith("Its parameters are: gamma, kernel")
+    with pytest.raises(ParameterError) as error:
+        make_ensembler("test-ensembler", C=1.0, sigma=2.0)
+    assert str(error.value).endswith("Its parameters are: weight")
 
 
 def test_type_error_inside_a_constructor_is_not_taken_for_a_wrong_parameter():

@@ -4,6 +4,7 @@ atomic.py    replace a file whole or not at all
 bounded.py   read ordinary files only, within the memory budget
 display.py   records as short text and as tables in notebooks
 forking.py   locks that a forked child finds open
+hints.py     words of scikit-learn, and what they are called here
 medians.py   medians of weighted values
 progress.py  progress bars: on a terminal only, or as the configuration says
 sizes.py     numbers of bytes for people

@@ -235,6 +235,8 @@ def classify_nodes(
         Classes.
     solver : str or estimator
         A classifier, or the spec of one. The default is the one of Tao et al. (ICML 2024): LS-SVM, γ = 1, one-vs-rest.
+        For ``ask-ls`` on a graph whose nodes link to other classes than their own, give it ``ensembler="stack"``: the
+        average of its two views may cancel.
     train_size : float
         Fraction of the nodes whose classes are known.
     n_trials : int

@@ -20,6 +20,14 @@ Read = tuple[Any, np.ndarray | None, list[str] | None]
 _WORD = re.compile(r"[^\s,]+")
 _NODE = re.compile(r"[0-9]{1,18}")
 _LINE = re.compile(r"Line (\d+): ")
+_ADVICE = "; if it is a line of headings, put a # before it"
+_DIGITS = re.compile(r"[0-9]+")
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[^\W\d_A-Za-z]+")  # from_node, FromNode and FROM_NODE
+_HEADINGS = re.compile(
+    "source|target|src|dst|dest|destination|from|to|head|tail|start|end|origin|citing|cited|parent|child|sender|receiver|"
+    "follower|followee|subject|object|node|vertex|id|name",
+    re.IGNORECASE,
+)
 # A graph may have nodes without edges, but not memory for many times more of them than there are edges.
 _EDGE = 250  # bytes of an edge while it is text
 _NODES_ANYWAY, _NODES_PER_EDGE = 10_000_000, 100
@@ -46,25 +54,45 @@ def read_edges(path: Path, target: str | None, columns: list[str] | None) -> Rea
                 )
             first = first or number
             pairs.append((words[0][0], words[1][0]))
-            weights.append(1.0 if len(words) == 2 else _weight(path, number, words[2]))
+            advice = _ADVICE if len(pairs) == 1 and not _are_numbers(pairs) else ""
+            weights.append(1.0 if len(words) == 2 else _weight(path, number, words[2], advice))
             require_room(_EDGE * len(pairs), str(path))
-    if len(pairs) > 1 and not _are_numbers(pairs[:1]) and _are_numbers(pairs[1:]):
-        raise DataError(
-            f"{path}, line {first}: {' and '.join(map(repr, pairs[0]))} are names, and all other nodes are numbers; if "
-            "it is a line of headings, put a # before it"
-        )
+    _refuse_headings(path, first, pairs)
     numbers, names = _numbered(pairs)
     n = len(names) if names is not None else int(numbers.max(initial=-1)) + 1
     _check_size(path, n, len(pairs))
     return graph_from_edges(numbers, n, weights), None, names
 
 
-def _weight(path: Path, line: int, word: re.Match[str]) -> float:
+def _refuse_headings(path: Path, line: int, pairs: list[tuple[str, str]]) -> None:
+    if not pairs or _are_numbers(pairs[:1]):
+        return
+    first = " and ".join(map(repr, pairs[0]))
+    if len(pairs) > 1 and _are_numbers(pairs[1:]):
+        raise DataError(f"{path}, line {line}: {first} are names, and all other nodes are numbers{_ADVICE}")
+    if not all(map(_like_a_heading, pairs[0])):
+        return
+    # Nodes may be called node1, node2 …: a number in a name does not make it another word.
+    later = {_DIGITS.sub("0", node) for pair in pairs[1:] for node in pair}
+    if later.isdisjoint(_DIGITS.sub("0", node) for node in pairs[0]):
+        raise DataError(
+            f"{path}, line {line}: {first} look like headings, and are in no other line{_ADVICE}. If these are "
+            "nodes, put another edge first"
+        )
+
+
+def _like_a_heading(word: str) -> bool:
+    """Whether a word is made of words that head columns of edge lists: source, from_id, Node1, FromNodeId."""
+    parts = _PART.findall(word)
+    return bool(parts) and all(map(_HEADINGS.fullmatch, parts))
+
+
+def _weight(path: Path, line: int, word: re.Match[str], advice: str) -> float:
     place = f"{path}, line {line}, column {word.start() + 1}: the weight {word[0]!r}"
     try:
         weight = to_number(word[0])
     except ValueError:
-        raise DataError(f"{place} is not a number") from None
+        raise DataError(f"{place} is not a number{advice}") from None
     if not np.isfinite(weight):
         raise DataError(f"{place} is not finite")
     return weight

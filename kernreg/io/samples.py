@@ -29,7 +29,7 @@ class Samples:
     y : ndarray of shape (n,) or None
         The targets, where one was named or the format has them: text, whole numbers or real ones, as in the file.
     names : list of str or None
-        Of the columns of X, where the file has them.
+        Of the columns of X, where the file has them; of a graph the names of its nodes, or None where they are numbers.
 
     Examples
     --------
@@ -43,7 +43,15 @@ class Samples:
     names: list[str] | None = None
 
 
-#: Format names, with the suffixes by which they are known and the function that reads them.
+#: What `read_samples` reads. From the name of each format to the suffixes by which it is known and the function that
+#: reads it:
+#:
+#: - ``"csv"``: delimited text; ``.csv``, ``.tsv``, ``.txt``, ``.data``
+#: - ``"npz"``, ``"npy"``: arrays of NumPy; ``.npz``, ``.npy``
+#: - ``"parquet"``: tables, with pandas and pyarrow; ``.parquet``, ``.pq``
+#: - ``"svmlight"``: sparse samples with targets; ``.svm``, ``.svmlight``, ``.libsvm``
+#: - ``"edges"``: edge lists of graphs; ``.edges``, ``.edgelist``, ``.cites``
+#: - ``"mtx"``: matrices in the Matrix Market format; ``.mtx``
 FORMATS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "csv": ((".csv", ".tsv", ".txt", ".data"), read_delimited),
     "npz": ((".npz",), read_npz),
@@ -93,6 +101,15 @@ def read_samples(
     DataError
         If the file cannot be read, naming it, and for text the line and the column.
 
+    Notes
+    -----
+    An edge list has one edge on each line, ``source target`` or ``source target weight``, separated by commas or
+    blanks. What follows a ``#`` is a comment, and so is a line that begins with ``%``; put a ``#`` before a line of
+    headings. X is the adjacency matrix: ``X[i, j]`` is the weight of the edge from node i to node j, 1 where none is
+    given, and the sum where an edge occurs more than once. Nodes are either numbers from 0 or names. Numbers that are
+    skipped are nodes without edges. Names are numbered in the order in which they first appear, as in
+    ``Samples.names``.
+
     Examples
     --------
     >>> import tempfile
@@ -101,6 +118,14 @@ def read_samples(
     >>> samples = read_samples(path, target="who")
     >>> samples.X.tolist(), samples.y.tolist(), samples.names
     ([[1.5, 60.0], [1.7, 70.0]], ['ann', 'bob'], ['height', 'weight'])
+
+    An edge list; a file called ``links.edges`` would need no `format`:
+
+    >>> path = path.with_name("links.csv")
+    >>> _ = path.write_text(chr(10).join(["# source,target", "ann,bob", "cid,ann"]))
+    >>> graph = read_samples(path, format="edges")
+    >>> graph.X.toarray().tolist(), graph.names
+    ([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]], ['ann', 'bob', 'cid'])
     """
     path = Path(path)
     kind = format_of(path, format)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.common.hints import kernel_hint
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.domains import REQUIRED, Parameter
@@ -116,7 +117,10 @@ class KernelFamily:
         unknown = [name for name in params if name not in names]
         if unknown:
             accepted = ", ".join(names) or "none"
-            raise ParameterError(f"{self.name} has no parameter {unknown[0]!r}; its parameters are: {accepted}")
+            raise ParameterError(
+                f"{self.name} has no parameter {unknown[0]!r}; its parameters are: {accepted}"
+                f"{kernel_hint(self.name, unknown[0])}"
+            )
         values = {}
         for parameter in self.parameters:
             value = params.get(parameter.name, parameter.default)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 
 from kernreg.common.display import html_table
+from kernreg.common.hints import kernel_hint
 from kernreg.errors import ParameterError
 from kernreg.kernels.domains import value_key, value_repr
 from kernreg.registry import get_registry
@@ -83,7 +84,10 @@ class KernelValue:
             head, _, rest = name.partition("__")
             if head not in values or (rest and not isinstance(values[head], KernelValue)):
                 accepted = ", ".join(self.get_params()) or "none"
-                raise ParameterError(f"{self.name} has no parameter {name!r}; its parameters are: {accepted}")
+                raise ParameterError(
+                    f"{self.name} has no parameter {name!r}; its parameters are: {accepted}"
+                    f"{kernel_hint(self.name, name)}"
+                )
             if rest:
                 nested.setdefault(head, {})[rest] = value
             else:

@@ -87,6 +87,11 @@ def check_samples(
                 f"{name} is sparse; the kernel {kernel.name!r} takes sample indices such as numpy.arange(n)"
             )
         index = np.asarray(X)
+        if index.dtype.kind in "US" or (index.dtype == object and any(isinstance(one, str) for one in index.flat)):
+            raise DataError(
+                f"{name} holds text; samples of the kernel {kernel.name!r} are node numbers 0 … n-1, or row numbers of "
+                "its matrix: give the place of each name"
+            )
         index = index[:, None] if index.ndim == 1 else index
         return validate_data(estimator, index, reset=reset, dtype="numeric", copy=reset)
     return check_table(estimator, X, reset=reset)

@@ -26,6 +26,7 @@ from kernreg.solvers.dual.gamma import check_gamma, end_of_grid
 from kernreg.solvers.elsewhere import reader_of
 from kernreg.solvers.inference.gaussian_process import evidence_path
 from kernreg.solvers.parameters import check_choice
+from kernreg.solvers.views import rescales
 
 _SIDE_BY_SIDE = 2500  # samples up to which combinations are tried side by side
 _MATRICES = 6  # of m × m, that the decomposition of one of them may need
@@ -146,7 +147,8 @@ def tune(
     # The same but for rounding errors.
     best["score"] = float(last.gaussian_process().log_marginal_likelihood if evident else last.loo_score_)
     path = np.array([row[gamma] for row in found[number] if row["score"] > -np.inf])
-    ends = [end_of_grid(best[gamma], path, fitted=isinstance(combinations[number][1], str))]
+    rescaled = hasattr(last, "ensembler_") and rescales(last.ensembler_)
+    ends = [end_of_grid(best[gamma], path, fitted=isinstance(combinations[number][1], str), rescaled=rescaled)]
     ends += [_end_of_values(name, value, [c.get(name) for c, _ in combinations]) for name, value in params.items()]
     for message in filter(None, ends):
         advise(message, GridEndWarning, stacklevel=2)

@@ -37,6 +37,16 @@ def learns(ensembler: Any) -> bool:
     return bool(getattr(ensembler, "uses_targets", True))
 
 
+def rescales(ensembler: Any) -> bool:
+    """Whether an ensembler may give more, or less, than the views say: any that is not declared ``idempotent``.
+
+    >>> from kernreg.ensemblers import Average, Stack
+    >>> rescales(Average()), rescales(Stack())
+    (False, True)
+    """
+    return not getattr(ensembler, "idempotent", False)
+
+
 def fit_ensembler(ensembler: Any, views: Views, labels: np.ndarray, weights: np.ndarray | None) -> Any:
     """Fit an ensembler, with the weights of the samples where it learns; warn where it cannot take them."""
     if weights is None or not learns(ensembler):

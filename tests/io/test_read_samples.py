@@ -102,6 +102,21 @@ def test_graphs(tmp_path):
     assert read_samples(tmp_path / "c.edges").X.toarray().tolist() == [[0, 3], [0, 0]]  # edges add up
 
 
+@pytest.mark.parametrize(
+    ("edges", "names"),
+    [
+        ("# source,target\nann,bob\n", ["ann", "bob"]),
+        ("head neck\nneck heart\n", ["head", "neck", "heart"]),  # one word of two
+        ("head tail\nann bob\ntail head\n", ["head", "tail", "ann", "bob"]),  # again further down
+        ("ann bob\nsource target\n", ["ann", "bob", "source", "target"]),  # not in the first line
+        ("node1 node2\nnode3 node4\n", ["node1", "node2", "node3", "node4"]),
+    ],
+)
+def test_nodes_that_are_called_like_headings(tmp_path, edges, names):
+    (tmp_path / "a.edges").write_text(edges)
+    assert read_samples(tmp_path / "a.edges").names == names
+
+
 def test_parquet(tmp_path):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
@@ -225,6 +240,16 @@ def test_damaged_arrays_are_refused(tmp_path):
         ("a.edges", "10 1 1e999\n", "line 1, column 6: the weight '1e999' is not finite"),
         ("a.edges", "12 12 12x\n", "line 1, column 7: the weight '12x'"),
         ("a.edges", "source,target\n0,1\n1,2\n", "line 1: 'source' and 'target' are names.*headings"),
+        ("a.edges", "source,target\nann,bob\nbob,cid\n", "line 1: 'source' and 'target' look like.*put a # before it"),
+        ("a.edges", "\n# mine\nFrom\tTo\nann\tbob\n", "line 3: 'From' and 'To' look like headings"),
+        ("a.edges", '"citing_id","cited_id"\nann,bob\n', "line 1: .*look like headings"),
+        ("a.edges", "node1,node2\nann,bob\n", "line 1: 'node1' and 'node2' look like headings"),
+        ("a.edges", "FromNodeId ToNodeId 1\nann bob 1\n", "line 1: .*look like headings"),
+        (
+            "a.edges",
+            "source target weight\nann bob 1\n",
+            "line 1, column 15: the weight 'weight' is .*put a # before it",
+        ),
         ("a.edges", "4000000000 1\n", "largest node is 4000000000"),
         ("a.mtx", "not a matrix\n", r"line 1: Not a Matrix Market file|not a Matrix Market file"),
         ("a.mtx", MARKET + "2 2 1\n1 1 x\n", "line 3: Invalid floating-point value"),

@@ -58,3 +58,13 @@ def test_samples_whose_distances_overflow_have_no_neighbours(name, size):
 def test_hostile_specs_are_refused(spec):
     with pytest.raises(KernregError):
         kr.make_kernel(spec)
+
+
+@pytest.mark.parametrize("names", [["ann", "bob", "cid", "dee"], np.array(["0", "1", "2", "3"], dtype=object)])
+def test_names_of_nodes_are_no_sample_numbers(names):
+    model = kr.make_solver("ask-ls", kernel=kr.make_kernel("precomputed", K=np.eye(4)), gamma=0.5)
+    with pytest.raises(DataError, match=r"X holds text; .*'precomputed' are node numbers 0 … n-1"):
+        model.fit(names, [0, 1, 1, 0])
+    model.fit(np.arange(4, dtype=object), [0, 1, 1, 0])  # numbers in an array of objects are numbers
+    with pytest.raises(DataError, match="X holds text"):
+        model.predict(names)

@@ -43,7 +43,15 @@ from kernreg.solvers.informativeness import warn_if_uninformative
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.samples import check_fitted
 from kernreg.solvers.streamed import row_by_row
-from kernreg.solvers.views import Views, cross_fitted, fit_ensembler, learns, new_ensembler, without_mean_shift
+from kernreg.solvers.views import (
+    Views,
+    cross_fitted,
+    fit_ensembler,
+    learns,
+    new_ensembler,
+    rescales,
+    without_mean_shift,
+)
 
 
 class BlockSystem(CentredSystem):
@@ -160,7 +168,8 @@ class _AsKLS(DualMachine):
             choice = Choice(settings.gamma, system.solve(settings.gamma))
         else:
             merge = partial(_merged_left_out, ensembler, targets, data.y, data.weights)
-            choice = choose_gamma(system, settings.gammas, leave_one_out_score(targets, data, merge))
+            score = leave_one_out_score(targets, data, merge)
+            choice = choose_gamma(system, settings.gammas, score, rescaled=rescales(ensembler))
         # What merges the two views learns from values of samples left out, or needs no more than their shape.
         views = choice.left_out if learns(ensembler) else _fitted_views(choice, data, problems[0].Y)
         assert views is not None

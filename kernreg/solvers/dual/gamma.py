@@ -119,12 +119,12 @@ def leave_one_out_score(targets: Targets, data: TrainingSet, merge: Callable[[Vi
     return score
 
 
-def choose_gamma(system: DualSystem, gammas: np.ndarray | None, score: Score) -> Choice:
+def choose_gamma(system: DualSystem, gammas: np.ndarray | None, score: Score, *, rescaled: bool = False) -> Choice:
     """Return the γ whose leave-one-out views score best, of equals the last.
 
     None asks for a grid fitted to the spectrum of K̃. It is extended while the best value is near one of its ends, until
     the score turns, 1/γ drowns in rounding errors, or the machine is no more than a mean: that costs no decomposition.
-    A best value at the end of all that was tried is told in a `GridEndWarning`.
+    A best value at the end of all that was tried is told in a `GridEndWarning`. ``rescaled`` is that of `end_of_grid`.
     """
     search = _Search(system, score)
     if gammas is not None:
@@ -135,7 +135,7 @@ def choose_gamma(system: DualSystem, gammas: np.ndarray | None, score: Score) ->
         search.try_all(default_gammas(scale))
         while (more := search.beyond(lowest, highest)) is not None:
             search.try_all(more)
-    return search.choice(fitted=gammas is None)
+    return search.choice(fitted=gammas is None, rescaled=rescaled)
 
 
 class _Search:
@@ -177,7 +177,7 @@ class _Search:
             return (first / step)[::-1]
         return None
 
-    def choice(self, *, fitted: bool) -> Choice:
+    def choice(self, *, fitted: bool, rescaled: bool) -> Choice:
         """Return the best; raise ParameterError where every γ is at a pole."""
         grid, poles = self.gammas, self.poles
         if self._best is None:
@@ -190,15 +190,16 @@ class _Search:
                 note += f"; at a pole and left out: {', '.join(f'{gamma:g}' for gamma in grid[poles])}"
             solution = solution.noted(note)
         path = {"gamma": grid, "score": self.scores[:, 0], "squared_error": -self.scores[:, 1]}
-        warning = end_of_grid(self._gamma, grid[~poles], fitted=fitted)
+        warning = end_of_grid(self._gamma, grid[~poles], fitted=fitted, rescaled=rescaled)
         return Choice(self._gamma, solution, self._left_out, path, warning)
 
 
-def end_of_grid(gamma: float, grid: np.ndarray, *, fitted: bool = False) -> str:
+def end_of_grid(gamma: float, grid: np.ndarray, *, fitted: bool = False, rescaled: bool = False) -> str:
     """Return what to say of a γ at one end of the values it was chosen from, nothing where it is inside.
 
     A grid of one or two values has no inside, and nothing is said of it. ``fitted``: the grid was extended as far as it
-    makes sense.
+    makes sense. ``rescaled``: the ensembler may multiply views, so that a machine next to the mean still tells classes
+    apart, and a smaller γ is the same machine.
 
     >>> end_of_grid(10.0, np.array([0.1, 1.0, 10.0]))
     'gamma=10 is the largest of the 3 usable values, and larger ones may be better: extend the grid'
@@ -216,6 +217,8 @@ def end_of_grid(gamma: float, grid: np.ndarray, *, fitted: bool = False) -> str:
             f"leave-one-out takes gamma={gamma:g}, the largest that rounding errors allow: the targets look free of "
             "noise to this kernel"
         )
+    if rescaled:
+        return ""
     return (
         f"leave-one-out takes gamma={gamma:g}, so small that every prediction is about the mean of the targets: this "
         "kernel says nothing about them. Try another kernel or width"

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import kernreg as kr
+from kernreg.datasets import make_directed_communities
 from kernreg.errors import GridEndWarning
-from kernreg.kernels.indexed import precomputed
+from kernreg.kernels.indexed import adjacency, precomputed
 from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor
 
 
@@ -66,6 +67,15 @@ def test_targets_that_a_kernel_says_nothing_about_are_told():
     y = rng.normal(size=60)
     with pytest.warns(GridEndWarning, match="this kernel says nothing about them"):
         LSSVR(precomputed(K=-K @ K.T / 60), gamma="loo").fit(np.arange(60), y)
+
+
+@pytest.mark.parametrize("ensembler", ["stack", "stack(method='logistic')"])
+def test_views_that_are_multiplied_are_not_taken_for_a_mean(ensembler):
+    A, y = make_directed_communities(90, 2, within=0.2, random_state=0)
+    model = AsKLSClassifier(adjacency(graph=A), ensembler=ensembler).fit(np.arange(60), y[:60])  # without a warning
+    assert model.gamma_ < 1e-3
+    assert model.score(np.arange(60, 90), y[60:]) > 0.9
+    assert kr.tune(model, {"gamma": "loo"}, np.arange(60), y[:60]).best_params["gamma"] < 1e-3
 
 
 @pytest.mark.parametrize("ensembler", ["stack", "stack(alpha=1e-6)", "best"])
