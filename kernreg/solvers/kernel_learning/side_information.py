@@ -17,6 +17,7 @@ Pan, Chen, Chen & Xu, Efficient learning of supervised kernels with a graph-base
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,8 @@ from kernreg.solvers.kernel_learning.pair_checks import check_target, index_pair
 from kernreg.solvers.kernel_learning.partial_labels import label_codes
 
 _COLUMNS = 1024  # columns of K handled at once by the loss
-_SAME: float = np.e
-_OTHER: float = 1.0 / np.e
+_SAME = math.e
+_OTHER = 1.0 / math.e
 
 
 class SideInformation:
