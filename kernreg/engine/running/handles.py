@@ -26,8 +26,8 @@ class Handle(ABC):
     dtype : numpy dtype
         Of the checked samples.
     chunks : tuple of int
-        How many rows lie together. Blocks start anew at each of these borders. Chunks of 4096 · 2ⁱ rows (the last one
-        may have fewer), or those of `aligned_chunks`, give the bits that one chunk gives.
+        How many rows lie together. Blocks start anew at each of these borders. Chunks of 16 384 · 2ⁱ rows (the last
+        one may have fewer), or those of `aligned_chunks`, give the bits that one chunk gives.
 
     Examples
     --------
