@@ -25,6 +25,7 @@ from kernreg.jit import exp
 
 TINY = os.environ.get("KERNREG_BENCH_TINY", "0") not in ("", "0")
 LONG_ENOUGH = float(os.environ.get("KERNREG_BENCH_SECONDS", "4"))
+PAUSE = 0.0 if TINY else 0.2  # seconds
 NODES = {"cora": 2708, "citeseer": 3312, "pubmed": 19717}
 ROUNDS = 1 if TINY else int(os.environ.get("KERNREG_BENCH_ROUNDS", "5"))
 
@@ -62,13 +63,15 @@ def threads(count: int) -> Iterator[None]:
 def best_times(calls: Sequence[Callable[[], Any]], rounds: int = ROUNDS) -> list[float]:
     """Best seconds of each call. The calls take turns, so that all see the same weather; results are dropped.
 
-    A call that has taken `LONG_ENOUGH` seconds in all is not repeated: what lasts that long is hardly disturbed.
+    A call that has taken `LONG_ENOUGH` seconds in all is not repeated: what lasts that long is hardly disturbed. Before
+    each there is a pause, in which the threads of the call before fall asleep: those of OpenBLAS wait awake for a while.
     """
     best, spent = [float("inf")] * len(calls), [0.0] * len(calls)
     for _ in range(rounds):
         for number, call in enumerate(calls):
             if spent[number] > LONG_ENOUGH:
                 continue
+            time.sleep(PAUSE)
             start = time.perf_counter()
             result = call()
             seconds = time.perf_counter() - start
