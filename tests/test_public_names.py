@@ -59,6 +59,7 @@ SOLVERS = {
     "AtomicFit",
     "CellsClassifier",
     "CellsRegressor",
+    "FeatureRelevance",
     "KernelBiclustering",
     "KernelLearner",
     "KernelPCA",

@@ -7,6 +7,7 @@ least recently used goes first, and all of it is dropped at the end of the block
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ class MatrixStore:
         self.evaluated = self.reused = 0
         self._limit = int(SHARE * memory_budget())
         self._held: OrderedDict[Any, np.ndarray] = OrderedDict()
+        self._lock = threading.Lock()  # several threads of one fit may ask
 
     def matrix(self, kernel: Any, X: Any, Z: Any, evaluate: Callable[[], np.ndarray]) -> np.ndarray:
         """Return K(X, Z), an array of the caller's own."""
@@ -47,16 +49,21 @@ class MatrixStore:
         if None in contents:
             return evaluate()
         key = kernel, contents
-        found = self._held.get(key)
+        with self._lock:
+            found = self._held.get(key)
+            if found is not None:
+                self.reused += 1
+                self._held.move_to_end(key)
+            else:
+                self.evaluated += 1
         if found is not None:
-            self.reused += 1
-            self._held.move_to_end(key)
             return _copied(found)
-        self.evaluated += 1
         K = evaluate()
-        self._held[key] = _copied(K)
-        while sum(held.nbytes for held in self._held.values()) > self._limit:
-            self._held.popitem(last=False)
+        kept = _copied(K)
+        with self._lock:
+            self._held[key] = kept
+            while sum(held.nbytes for held in self._held.values()) > self._limit:
+                self._held.popitem(last=False)
         return K
 
 
@@ -94,6 +101,23 @@ _current: ContextVar[MatrixStore | None] = ContextVar("kernreg_shared_matrices",
 def current_store() -> MatrixStore | None:
     """Return the store of the surrounding `shared_matrices`, or None."""
     return _current.get()
+
+
+@contextmanager
+def unshared_matrices() -> Iterator[None]:
+    """Keep no matrices inside the block, whatever is around it: those of many small fits are of no use to others.
+
+    >>> from kernreg.kernels.builtin import rbf
+    >>> with shared_matrices() as store, unshared_matrices():
+    ...     K = rbf()(np.eye(2))
+    >>> store.evaluated
+    0
+    """
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)
 
 
 @contextmanager

@@ -33,6 +33,7 @@ SYNONYMS = {
         "kpca": "pca kernelpca",
         "ksvd": "svd kernelsvd truncatedsvd",
         "nystrom": "nystroem nystroms asymmetricnystrom",
+        "relevance": "ard featureweights featureselection scaler kernelflow rfm",
         "bicluster": "biclustering coclustering spectralcoclustering spectralbiclustering",
     },
 }

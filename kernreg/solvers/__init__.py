@@ -3,6 +3,7 @@
     dual/             LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor: machines whose dual is linear in the targets
     cells/            CellsClassifier, CellsRegressor: a machine for every cell of a partition of many samples
     decompositions/   KernelPCA, KernelSVD, AsymmetricNystroem, KernelBiclustering; linear_svd, two_kpca
+    relevance/        FeatureRelevance: weights of features under which a kernel predicts best
     kernel_learning/  SCGLDK, SCGOSK: kernels learned from labels or pairs, and what is known about pairs of samples
     explanation/      why a machine predicts what it does: Shapley values, permutation importance, slopes
     inference/        how sure a machine is: intervals and prediction sets, by leave-one-out or by folds
@@ -52,6 +53,7 @@ from kernreg.solvers.kernel_learning.scg_ldk import SCGLDK
 from kernreg.solvers.kernel_learning.scg_osk import SCGOSK
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 from kernreg.solvers.parameters import KernelParameters, check_choice, check_count, check_number
+from kernreg.solvers.relevance.scaler import FeatureRelevance
 from kernreg.solvers.samples import check_samples, check_table, check_weights
 from kernreg.solvers.streamed import row_by_row
 from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some
@@ -72,6 +74,7 @@ __all__ = [
     "CrossConformalClassifier",
     "CrossConformalRegressor",
     "Display",
+    "FeatureRelevance",
     "KernelBiclustering",
     "KernelLearner",
     "KernelPCA",

@@ -56,3 +56,21 @@ def test_fingerprints_see_values_shapes_types_and_parts():
         np.arange(6),
     ]
     assert len({digest(samples) for samples in sets}) == len(sets)
+
+
+def test_threads_may_share_a_store_that_drops_what_is_oldest(monkeypatch):
+    from concurrent.futures import ThreadPoolExecutor
+    from contextvars import copy_context
+
+    from kernreg.kernels import sharing
+
+    monkeypatch.setattr(sharing, "memory_budget", lambda: 4 * 8 * 40 * 40 * 5)  # five matrices
+    samples = [np.random.default_rng(seed).normal(size=(40, 2)) for seed in range(60)]
+
+    def work(number):
+        return [rbf(sigma=1.0)(samples[(number + step) % 60]) for step in range(200)]
+
+    with shared_matrices() as store, ThreadPoolExecutor(4) as pool:
+        tasks = [pool.submit(copy_context().run, work, 15 * number) for number in range(4)]
+        assert all(np.isfinite(K).all() for task in tasks for K in task.result())
+    assert store.evaluated + store.reused == 800

@@ -16,6 +16,7 @@ from kernreg.solvers import (
     AsymmetricNystroem,
     CellsClassifier,
     CellsRegressor,
+    FeatureRelevance,
     KernelPCA,
     KernelSVD,
 )
@@ -44,6 +45,8 @@ SOLVERS = [
     CellsClassifier("ask-ls", cell_size=15, partition="kmeans"),
     CellsRegressor(),
     CellsRegressor("ls-svr(gamma=10.0)", cell_size=15, partition="kmeans", n_nearest=2),
+    FeatureRelevance(max_iter=5),
+    FeatureRelevance("rbf", batch_size=12, batches="random", max_iter=5),
     SCGLDK(),
     SCGLDK(strategy="lowrank", n_landmarks=2),
     SCGOSK(),

@@ -42,6 +42,7 @@ OWN = {
     "cell-partition": "kernreg.solvers.cells.partition:Partition",
     "cell-sight": "kernreg.solvers.cells.training:Sight",
     "cells-report": "kernreg.solvers.cells.machine:CellsReport",
+    "relevance-report": "kernreg.solvers.relevance.descent:RelevanceReport",
     "ordered-weights": "kernreg.solvers.kernel_learning.ordered_weights:OrderedWeights",
     "graph-report": "kernreg.solvers.kernel_learning.scg_osk:GraphReport",
     "kernel-report": "kernreg.solvers.kernel_learning.scg_ldk:KernelReport",

@@ -16,6 +16,7 @@ from kernreg.config import memory_budget
 from kernreg.engine.dispatch import configured_engine
 from kernreg.engine.threads import one_task, run_tasks, single_threaded_blas, thread_count
 from kernreg.errors import GridEndWarning, UninformativeKernelWarning
+from kernreg.kernels.sharing import unshared_matrices
 from kernreg.solvers.advice import advise
 from kernreg.solvers.cells.search import PILOTS, Cell, Fitted, Plan, fit_cell
 from kernreg.solvers.cells.training import CellData
@@ -44,7 +45,7 @@ def fit_cells(
     """
     search = pilots and len(cells) > 2 * PILOTS and (len(plan.factors) > 1 or _chooses(plan.solver))
     fitted: dict[int, Fitted] = {}
-    with progress("cells", len(cells)) as report:
+    with unshared_matrices(), progress("cells", len(cells)) as report:
 
         def note(cell: int, found: Fitted) -> None:
             fitted[cell] = found
