@@ -64,7 +64,7 @@ def best_times(calls: Sequence[Callable[[], Any]], rounds: int = ROUNDS) -> list
     """Best seconds of each call. The calls take turns, so that all see the same weather; results are dropped.
 
     A call that has taken `LONG_ENOUGH` seconds in all is not repeated: what lasts that long is hardly disturbed. Before
-    each there is a pause, in which the threads of the call before fall asleep: those of OpenBLAS wait awake for a while.
+    each there is a pause, in which the threads of the call before fall asleep: those of OpenBLAS wait awake.
     """
     best, spent = [float("inf")] * len(calls), [0.0] * len(calls)
     for _ in range(rounds):
