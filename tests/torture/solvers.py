@@ -13,6 +13,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "simple-npk": {"n_neighbors": 5},
     "cells": {"cell_size": 30},
     "cells-regression": {"cell_size": 30},
+    "relevance": {"max_iter": 5},
 }
 #: Other roads: a name and parameters.
 VARIANTS: list[tuple[str, dict[str, Any]]] = [

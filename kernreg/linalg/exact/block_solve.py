@@ -18,6 +18,7 @@ from scipy.linalg import blas, lapack
 from kernreg.engine import memory
 from kernreg.engine.threads import configured_blas, single_threaded_blas
 from kernreg.linalg.exact.centring import CentredKernel, induced_norms, mirror
+from kernreg.linalg.exact.large_matrices import cholesky, symmetric_product
 from kernreg.linalg.exact.leave_one_out import DAMP_INSTEAD, BlockSpectrum
 from kernreg.linalg.exact.poles import is_pole, pole_error
 from kernreg.linalg.exact.report import SolveReport, relative
@@ -70,8 +71,7 @@ class BlockFactor:
         prefix, self._dtype = ("s" if single else "d"), dtype
         K = _rounded(kernel.matrix) if single else kernel.matrix
         definite = kappa > frobenius * (1.0 + 1e-6)
-        syrk = blas.ssyrk if single else blas.dsyrk
-        M = syrk(-gamma, K.T, lower=0, c=memory.empty(K.shape, K.dtype).T, overwrite_c=1)
+        M = symmetric_product(K.T, memory.empty(K.shape, K.dtype).T, alpha=-gamma)
         del K  # in single precision a copy: the factorisation does not need it
         if not definite:
             # The border has the singular value 0; τ in its place is of ordinary size, and never near 1/γ.
@@ -85,7 +85,7 @@ class BlockFactor:
         self._solve = getattr(lapack, prefix + ("potrs" if definite else "getrs"))
         self._swap, self._trsm = getattr(lapack, prefix + "laswp"), getattr(blas, prefix + "trsm")
         if definite:
-            self._factor, failed = getattr(lapack, prefix + "potrf")(M, lower=0, clean=0, overwrite_a=1)
+            self._factor, failed = cholesky(M, lower=False)
             self.rcond = 0.0 if failed else float(getattr(lapack, prefix + "pocon")(self._factor, norm, uplo="U")[0])
         else:
             self._factor, self._pivots, failed = getattr(lapack, prefix + "getrf")(M, overwrite_a=1)

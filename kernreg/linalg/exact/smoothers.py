@@ -24,6 +24,7 @@ from scipy.linalg import blas, lapack
 
 from kernreg.engine.threads import configured_blas
 from kernreg.linalg.exact.centring import CentredKernel, centre, induced_norms, mirror
+from kernreg.linalg.exact.large_matrices import cholesky, inverse_from
 from kernreg.linalg.exact.leave_one_out import BlockSpectrum, SymmetricSpectrum
 from kernreg.linalg.exact.poles import pole_error
 
@@ -131,12 +132,12 @@ def _symmetric_inverse(kernel: CentredKernel, gamma: float) -> np.ndarray | None
     level = 2.0 * min(norm, float(np.linalg.norm(W))) + kappa
     blas.dsyr(level, u, a=W, lower=0, overwrite_a=1)
     W[np.diag_indices(len(u))] += kappa
-    factor, failed = lapack.dpotrf(W, lower=0, clean=0, overwrite_a=1)  # in the upper triangle
+    factor, failed = cholesky(W, lower=False)  # in the upper triangle
     if failed or lapack.dpocon(factor, norm + kappa + level, uplo="U")[0] <= _INVERTIBLE:
         mirror(W, from_lower=True)
         W[np.diag_indices(len(u))] = diagonal
         return None
-    inverse, _ = lapack.dpotri(factor, lower=0, overwrite_c=1)
+    inverse = inverse_from(factor)
     mirror(inverse, from_lower=False)
     inverse -= np.multiply.outer(u / (kappa + level), u)
     return inverse

@@ -17,6 +17,7 @@ from scipy.linalg import blas, lapack
 
 from kernreg.engine.threads import configured_blas
 from kernreg.linalg.exact.centring import CentredKernel, induced_norms, mirror
+from kernreg.linalg.exact.large_matrices import cholesky
 from kernreg.linalg.exact.leave_one_out import SymmetricSpectrum
 from kernreg.linalg.exact.report import SolveReport, relative
 from kernreg.linalg.exact.triangles import invert_upper
@@ -71,7 +72,7 @@ def solve_symmetric(kernel: CentredKernel, T: np.ndarray, gamma: float) -> tuple
     diagonal = W.diagonal().copy()
     norm = _one_norm(kernel, kappa)
     _shift(W, kernel, kappa, _level(diagonal))
-    factor, failed = lapack.dpotrf(W, lower=0, clean=0, overwrite_a=1)
+    factor, failed = cholesky(W, lower=False)
     rcond = 0.0 if failed else lapack.dpocon(factor, norm, uplo="U")[0]
     if rcond * norm > SUSPICIOUS_GAP * kappa:  # else rounding may have let it pass at a pole
 
@@ -113,7 +114,7 @@ def left_out_by_inverse(kernel: CentredKernel, T: np.ndarray, gamma: float) -> n
     level = 2.0 * min(norm, float(np.linalg.norm(W))) + kappa
     if float((u * u).max()) <= _LARGEST_SHARE:
         _shift(W, kernel, kappa, level)
-        factor, failed = lapack.dpotrf(W, lower=0, clean=0, overwrite_a=1)
+        factor, failed = cholesky(W, lower=False)
         if not failed and lapack.dpocon(factor, norm + kappa + level, uplo="U")[0] > _INVERTIBLE:
             A = kernel.project(lapack.dpotrs(factor, T, lower=0)[0])
             R = _row_squares(invert_upper(factor)) - u * u / (kappa + level)

@@ -10,7 +10,6 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas
 
 from kernreg.common.progress import row_progress
 from kernreg.config import config_context
@@ -18,6 +17,7 @@ from kernreg.engine import ByRow, on_operator
 from kernreg.engine.operator import normal_product_of
 from kernreg.errors import DataError
 from kernreg.kernels.base import Kernel
+from kernreg.linalg.exact.large_matrices import symmetric_product
 from kernreg.linalg.landmarks.sketching import SignSketch
 from kernreg.linalg.landmarks.whitening import Whitening
 
@@ -96,7 +96,7 @@ class LandmarkColumns:
                         self._samples, self._landmarks[columns], _sketched, "add", args=args
                     )
                 whitened = whitening.of_rows(held)
-                gram = blas.dsyrk(1.0, whitened, beta=1.0, c=gram, lower=1, overwrite_c=1)
+                gram = symmetric_product(whitened, gram, add=True, lower=True)
                 del held, whitened  # before there is another one
         return gram
 

@@ -12,8 +12,9 @@ from typing import Protocol
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
 
+from kernreg.linalg.exact.large_matrices import cholesky
 from kernreg.linalg.landmarks.whitening import mirror_lower
 
 #: Estimates of eigenvalues are not exact: nearer to singular than this, relative to 1/γ, is not believed.
@@ -42,7 +43,7 @@ class SketchedGram:
             mirror_lower(self._lower)
             if not len(self._lower):
                 return self._lower
-            factor, info = lapack.dpotrf(self._lower, lower=0, clean=0, overwrite_a=1)
+            factor, info = cholesky(self._lower, lower=False)
             if info == 0:
                 return factor
             # κ drowns in the rounding errors of Ĝ: a little more does no harm to a preconditioner.

@@ -10,8 +10,9 @@ from typing import Protocol
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
 
+from kernreg.linalg.exact.large_matrices import cholesky
 from kernreg.linalg.landmarks.features import CUT
 
 #: What is added to the diagonal of W for its Cholesky factor, relative to its norm; then ten times as much, and so on.
@@ -110,7 +111,7 @@ def triangular_whitening(W: np.ndarray) -> TriangularWhitening | None:
     while nugget <= _LARGEST_NUGGET:
         W[np.diag_indices_from(W)] = diagonal + nugget * scale
         # W in C order is Wᵀ in Fortran order; the upper triangle of that, a copy of the lower one, stays as it was.
-        factor, info = lapack.dpotrf(W.T, lower=1, clean=0, overwrite_a=1)
+        factor, info = cholesky(W.T, lower=True)
         if info == 0:
             return TriangularWhitening(factor)
         nugget *= 10.0

@@ -26,12 +26,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from kernreg.engine import ByRow
 from kernreg.engine.threads import configured_blas
 from kernreg.errors import DataError
 from kernreg.linalg.exact.centring import induced_norms, mirror
+from kernreg.linalg.exact.large_matrices import cholesky, inverse_from, symmetric_product
 from kernreg.linalg.landmarks.features import Features
 
 #: Where γ times the mean of K0's diagonal is smaller, (I - M⁻¹)/γ cancels, and P is computed as a product instead.
@@ -102,8 +103,7 @@ def penalise_by_factors(K0: np.ndarray, U: np.ndarray, C: np.ndarray, gamma: flo
     middle = U.T @ U - half.T @ half if kept is None else gamma * (U.T @ PU)
     N = gamma * np.linalg.solve(np.eye(len(C)) - C @ middle, C)
     values, vectors = linalg.eigh(0.5 * (N + N.T))
-    inverse, failed = lapack.dpotri(factor, overwrite_c=1)
-    assert not failed, "a Cholesky factor of a matrix above the identity has an inverse"
+    inverse = inverse_from(factor)
     if kept is None:
         K = inverse * (-1.0 / gamma)
         K[np.diag_indices(n)] += 1.0 / gamma
@@ -117,8 +117,8 @@ def penalise_by_factors(K0: np.ndarray, U: np.ndarray, C: np.ndarray, gamma: flo
         part = sign * values > 0.0
         if part.any():
             root = vectors[:, part] * np.sqrt(sign * values[part])
-            blas.dsyrk(sign, PU @ root, beta=1.0, c=K, overwrite_c=1)
-            blas.dsyrk(sign, Y @ root, beta=1.0, c=inverse, overwrite_c=1)
+            symmetric_product(PU @ root, K, alpha=sign, add=True)
+            symmetric_product(Y @ root, inverse, alpha=sign, add=True)
     K, Q = K.T, inverse.T
     mirror(K, from_lower=True)
     mirror(Q, from_lower=True)
@@ -256,7 +256,7 @@ def _shifted(K0: np.ndarray, gamma: float) -> np.ndarray:
 
 
 def _cholesky(M: np.ndarray, gamma: float) -> np.ndarray:
-    factor, failed = lapack.dpotrf(M, overwrite_a=1, clean=0)
+    factor, failed = cholesky(M, lower=False)
     if failed:
         raise _indefinite(gamma)
     return factor

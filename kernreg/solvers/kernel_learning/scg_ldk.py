@@ -30,6 +30,7 @@ from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.kernels.combinations.learned import corrected, projected
 from kernreg.kernels.indexed import precomputed
+from kernreg.linalg.exact.large_matrices import gram
 from kernreg.linalg.landmarks.features import symmetric_features
 from kernreg.linalg.landmarks.selection import choose_landmarks
 from kernreg.solvers.dual.gamma import check_gamma
@@ -318,7 +319,7 @@ class _LowRank:
         """Return K of the labelled samples."""
         F, _, _ = penalise_features(self.features, self.products, gamma)
         mapped = np.asarray(self.kernel(self.X[labelled], self.features.landmarks), dtype=np.float64) @ F
-        return mapped @ mapped.T
+        return gram(mapped)
 
     def learned(self, gamma: float, note: str) -> tuple[Kernel, KernelReport]:
         """Return the learned kernel and how it was learned."""

@@ -1,0 +1,182 @@
+"""Cholesky factors, their inverses and symmetric products of any size, block by block where matrices are large.
+
+OpenBLAS's symmetric product with several threads writes past its buffers where the result is large, and the process
+dies; Cholesky factorisation and the inverse from a factor are made of it. With two threads on a CPU with AVX-512 this
+begins between 14 000 and 16 000 rows (OpenBLAS 0.3.30), elsewhere later. So large matrices are taken apart here into
+blocks that BLAS multiplies as general ones, at the same speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from kernreg.linalg.exact.triangles import invert_upper
+
+LARGEST = 8192  # rows of a symmetric result that BLAS and LAPACK are given whole
+_BLOCK = 2048  # rows and columns of a block
+_HIGH = 8192  # rows of a product of blocks before it is subtracted: bounds the memory beside the matrix
+
+
+def cholesky(W: np.ndarray, *, lower: bool) -> tuple[np.ndarray, int]:
+    """Factorise a symmetric matrix in its own memory, as LAPACK's potrf does: W = UᵀU, or LLᵀ.
+
+    Parameters
+    ----------
+    W : ndarray of float64 or float32 of shape (n, n), Fortran-ordered
+        Only one triangle is read and overwritten; the other stays.
+    lower : bool
+        Which one.
+
+    Returns
+    -------
+    factor : ndarray
+        W itself.
+    failed : int
+        The order of the leading minor that is not positive, 0 where all are.
+
+    Examples
+    --------
+    >>> W = np.array([[4.0, 2.0], [9.0, 5.0]], order="F")
+    >>> cholesky(W, lower=False)
+    (array([[2., 1.],
+           [9., 2.]]), 0)
+    """
+    if len(W) <= LARGEST:
+        return _lapack("potrf", W)(W, lower=int(lower), clean=0, overwrite_a=1)
+    return W, _factorise_upper(W.T if lower else W)
+
+
+def inverse_from(factor: np.ndarray, *, lower: bool = False) -> np.ndarray:
+    """Return the inverse of a float64 matrix from its factor, in the same triangle of the same memory, as potri does.
+
+    >>> U = np.array([[2.0, 1.0], [0.0, 2.0]], order="F")
+    >>> inverse_from(U)[np.triu_indices(2)].tolist()  # of [[4, 2], [2, 5]]
+    [0.3125, -0.125, 0.25]
+    """
+    if len(factor) <= LARGEST:
+        inverse, failed = lapack.dpotri(factor, lower=int(lower), overwrite_c=1)
+        assert not failed, "a factor of Cholesky has no zero on its diagonal"
+        return inverse
+    if lower:
+        return _inverse_of_rows(factor)
+    _multiply_by_transpose(invert_upper(factor))
+    return factor
+
+
+def symmetric_product(
+    A: np.ndarray, C: np.ndarray, *, alpha: float = 1.0, add: bool = False, lower: bool = False
+) -> np.ndarray:
+    """Return α A Aᵀ in one triangle of C, added to what is there or in its place, as syrk does.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, k)
+    C : ndarray of shape (n, n), Fortran-ordered, of the same dtype
+    alpha : float
+    add, lower : bool
+
+    Examples
+    --------
+    >>> symmetric_product(np.array([[1.0], [2.0]]), np.zeros((2, 2), order="F"), alpha=3.0)
+    array([[ 3.,  6.],
+           [ 0., 12.]])
+    """
+    if len(C) <= LARGEST:
+        syrk = blas.ssyrk if C.dtype == np.float32 else blas.dsyrk
+        return syrk(alpha, A, beta=float(add), c=C, lower=int(lower), overwrite_c=1)
+    upper = C.T if lower else C
+    for columns in _blocks(len(C)):
+        for rows in _blocks(columns.stop, _HIGH):
+            product = alpha * (A[rows] @ A[columns].T)
+            _put(upper, rows, columns, product, add=add)
+    return C
+
+
+def gram(A: np.ndarray) -> np.ndarray:
+    """Return A Aᵀ, exactly symmetric.
+
+    >>> gram(np.array([[1.0, 2.0], [0.0, 1.0]]))
+    array([[5., 2.],
+           [2., 1.]])
+    """
+    if len(A) <= LARGEST:
+        return A @ A.T
+    result = np.empty((len(A), len(A)), dtype=A.dtype)
+    for rows in _blocks(len(A), _HIGH):
+        for columns in _blocks(rows.stop, _HIGH):
+            result[rows, columns] = A[rows] @ A[columns].T
+            if columns != rows:
+                result[columns, rows] = result[rows, columns].T
+    return result
+
+
+def _factorise_upper(W: np.ndarray) -> int:
+    """Factorise the upper triangle of a matrix in any order; a block of columns after another, rest updated at once."""
+    n = len(W)
+    trsm = blas.strsm if W.dtype == np.float32 else blas.dtrsm
+    for here in _blocks(n):
+        corner, failed = _lapack("potrf", W)(np.array(W[here, here], order="F"), lower=0, clean=0, overwrite_a=1)
+        _put(W, here, here, corner)
+        if failed:
+            return here.start + int(failed)
+        if here.stop == n:
+            break
+        panel = trsm(1.0, corner, np.array(W[here, here.stop :], order="F"), trans_a=1, overwrite_b=1)
+        W[here, here.stop :] = panel
+        for columns in _blocks(n, start=here.stop):
+            right = panel[:, columns.start - here.stop : columns.stop - here.stop]
+            for rows in _blocks(columns.stop, _HIGH, here.stop):
+                left = panel[:, rows.start - here.stop : rows.stop - here.stop]
+                _put(W, rows, columns, -(left.T @ right), add=True)
+    return 0
+
+
+def _multiply_by_transpose(U: np.ndarray) -> None:
+    """Overwrite the upper triangle of U, itself upper triangular, by that of U Uᵀ; rows from above to below.
+
+    Row i of the product needs the rows from i on, which are still those of U.
+    """
+    n = len(U)
+    for here in _blocks(n):
+        rows = np.triu(U[here, here.start :])
+        for columns in _blocks(n, start=here.start):
+            below = rows[:, columns.start - here.start :]
+            if columns.start == here.start:
+                product = below @ below.T
+            else:
+                others = np.array(U[columns, columns.start :])
+                others[:, : columns.stop - columns.start] = np.triu(others[:, : columns.stop - columns.start])
+                product = below @ others.T
+            _put(U, here, columns, product)
+
+
+def _inverse_of_rows(factor: np.ndarray) -> np.ndarray:
+    """The inverse from a lower factor: that of the upper one in the transposed memory."""
+    upper = np.asfortranarray(np.triu(factor.T))
+    _multiply_by_transpose(invert_upper(upper))
+    for rows in _blocks(len(factor)):
+        _put(factor.T, rows, slice(rows.start, len(factor)), upper[rows, rows.start :])
+    return factor
+
+
+def _put(W: np.ndarray, rows: slice, columns: slice, values: np.ndarray, *, add: bool = False) -> None:
+    """Write values, or add them, to the part of a block that is in the upper triangle."""
+    block = W[rows, columns]
+    if rows.stop <= columns.start + 1:
+        block[...] = block + values if add else values
+        return
+    inside = np.triu(np.ones(block.shape, dtype=bool), rows.start - columns.start)
+    np.copyto(block, block + values if add else values, where=inside)
+
+
+def _blocks(n: int, size: int = _BLOCK, start: int = 0) -> Iterator[slice]:
+    for first in range(start, n, size):
+        yield slice(first, min(first + size, n))
+
+
+def _lapack(name: str, W: np.ndarray) -> Any:
+    return getattr(lapack, ("s" if W.dtype == np.float32 else "d") + name)
