@@ -16,7 +16,7 @@ from scipy.linalg import blas, lapack
 
 from kernreg.linalg.exact.triangles import invert_upper
 
-LARGEST = 8192  # rows of a symmetric result that BLAS and LAPACK are given whole
+LARGEST = 12_000  # rows of a symmetric result that BLAS and LAPACK are given whole
 _BLOCK = 2048  # rows and columns of a block
 _HIGH = 8192  # rows of a product of blocks before it is subtracted: bounds the memory beside the matrix
 
@@ -89,9 +89,11 @@ def symmetric_product(
         syrk = blas.ssyrk if C.dtype == np.float32 else blas.dsyrk
         return syrk(alpha, A, beta=float(add), c=C, lower=int(lower), overwrite_c=1)
     upper = C.T if lower else C
+    multiply = _Products(upper)
     for columns in _blocks(len(C)):
-        for rows in _blocks(columns.stop, _HIGH):
-            product = alpha * (A[rows] @ A[columns].T)
+        for rows in _down_to(columns):
+            product = multiply(A[rows], A[columns].T)
+            product *= alpha
             _put(upper, rows, columns, product, add=add)
     return C
 
@@ -118,6 +120,7 @@ def _factorise_upper(W: np.ndarray) -> int:
     """Factorise the upper triangle of a matrix in any order; a block of columns after another, rest updated at once."""
     n = len(W)
     trsm = blas.strsm if W.dtype == np.float32 else blas.dtrsm
+    multiply = _Products(W)
     for here in _blocks(n):
         corner, failed = _lapack("potrf", W)(np.array(W[here, here], order="F"), lower=0, clean=0, overwrite_a=1)
         _put(W, here, here, corner)
@@ -129,9 +132,9 @@ def _factorise_upper(W: np.ndarray) -> int:
         W[here, here.stop :] = panel
         for columns in _blocks(n, start=here.stop):
             right = panel[:, columns.start - here.stop : columns.stop - here.stop]
-            for rows in _blocks(columns.stop, _HIGH, here.stop):
+            for rows in _down_to(columns, here.stop):
                 left = panel[:, rows.start - here.stop : rows.stop - here.stop]
-                _put(W, rows, columns, -(left.T @ right), add=True)
+                _put(W, rows, columns, multiply.of_columns(left, right, -1.0), add=True)
     return 0
 
 
@@ -140,17 +143,17 @@ def _multiply_by_transpose(U: np.ndarray) -> None:
 
     Row i of the product needs the rows from i on, which are still those of U.
     """
-    n = len(U)
+    n, multiply = len(U), _Products(U)
     for here in _blocks(n):
         rows = np.triu(U[here, here.start :])
         for columns in _blocks(n, start=here.start):
             below = rows[:, columns.start - here.start :]
             if columns.start == here.start:
-                product = below @ below.T
+                product = multiply(below, below.T)
             else:
                 others = np.array(U[columns, columns.start :])
                 others[:, : columns.stop - columns.start] = np.triu(others[:, : columns.stop - columns.start])
-                product = below @ others.T
+                product = multiply(below, others.T)
             _put(U, here, columns, product)
 
 
@@ -158,22 +161,64 @@ def _inverse_of_rows(factor: np.ndarray) -> np.ndarray:
     """The inverse from a lower factor: that of the upper one in the transposed memory."""
     upper = np.asfortranarray(np.triu(factor.T))
     _multiply_by_transpose(invert_upper(upper))
-    for rows in _blocks(len(factor)):
-        _put(factor.T, rows, slice(rows.start, len(factor)), upper[rows, rows.start :])
+    for columns in _blocks(len(factor)):
+        for rows in _down_to(columns):
+            _put(factor.T, rows, columns, upper[rows, columns])
     return factor
 
 
+class _Products:
+    """Products A B in the order of a matrix to which they are added, in memory that each takes over from the last.
+
+    Adding across orders, and pages of fresh memory, would each cost a good part of the product.
+    """
+
+    def __init__(self, like: np.ndarray):
+        self._by_columns = like.strides[0] < like.strides[1]
+        self._memory = np.empty(min(len(like), _HIGH) * min(len(like), _BLOCK), dtype=like.dtype)
+
+    def __call__(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        if self._by_columns:
+            return self._placed(B.T, A.T).T
+        return self._placed(A, B)
+
+    def of_columns(self, A: np.ndarray, B: np.ndarray, alpha: float) -> np.ndarray:
+        """Return α AᵀB of Fortran-ordered matrices, by SciPy's BLAS.
+
+        It solves triangles between such products, and threads of NumPy's, another one, would wait awake meanwhile.
+        """
+        if not self._by_columns:
+            A, B = B, A
+        shape = A.shape[1], B.shape[1]
+        memory = self._memory[: shape[0] * shape[1]].reshape(shape, order="F")
+        gemm = blas.sgemm if memory.dtype == np.float32 else blas.dgemm
+        product = gemm(alpha, A, B, trans_a=1, c=memory, overwrite_c=1)
+        return product if self._by_columns else product.T
+
+    def _placed(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        shape = A.shape[0], B.shape[1]
+        return np.matmul(A, B, out=self._memory[: shape[0] * shape[1]].reshape(shape))
+
+
 def _put(W: np.ndarray, rows: slice, columns: slice, values: np.ndarray, *, add: bool = False) -> None:
-    """Write values, or add them, to the part of a block that is in the upper triangle."""
+    """Write values, or add them, to a block above the diagonal, or to the upper triangle of one on it."""
     block = W[rows, columns]
-    if rows.stop <= columns.start + 1:
-        block[...] = block + values if add else values
-        return
-    inside = np.triu(np.ones(block.shape, dtype=bool), rows.start - columns.start)
-    np.copyto(block, block + values if add else values, where=inside)
+    if rows.start == columns.start:
+        np.copyto(block, block + values if add else values, where=np.triu(np.ones(block.shape, dtype=bool)))
+    elif add:
+        block += values
+    else:
+        block[...] = values
 
 
-def _blocks(n: int, size: int = _BLOCK, start: int = 0) -> Iterator[slice]:
+def _down_to(columns: slice, start: int = 0) -> Iterator[slice]:
+    """Yield rows of blocks above the one on the diagonal, high ones, and last those of that."""
+    yield from _blocks(columns.start, _HIGH, start)
+    yield columns
+
+
+def _blocks(n: int, size: int | None = None, start: int = 0) -> Iterator[slice]:
+    size = size or _BLOCK
     for first in range(start, n, size):
         yield slice(first, min(first + size, n))
 

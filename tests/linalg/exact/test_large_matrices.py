@@ -17,10 +17,8 @@ def blocks(request, monkeypatch):
     """Everything is large, in blocks that do not divide it; the last is larger than it."""
     block, high = request.param
     monkeypatch.setattr(large_matrices, "LARGEST", 0)
-    whole = large_matrices._blocks
-    monkeypatch.setattr(
-        large_matrices, "_blocks", lambda n, size=block, start=0: whole(n, block if size == block else high, start)
-    )
+    monkeypatch.setattr(large_matrices, "_BLOCK", block)
+    monkeypatch.setattr(large_matrices, "_HIGH", high)
 
 
 def definite(dtype=np.float64):
