@@ -100,7 +100,7 @@ def _lower_and_mirror(filler: BlockFiller, out: np.ndarray) -> None:
     def task(number: int) -> None:
         i0, j0 = blocks[number]
         i1, j1 = min(i0 + side, n), min(j0 + side, n)
-        store.put_with_mirror(filler.block(i0, i1, j0, j1), i1 - i0, j1 - j0, i0, j0)
+        store.put_with_mirror(filler.seen_block(i0, i1, j0, j1), i1 - i0, j1 - j0, i0, j0)
 
     with single_threaded_blas(filler.uses_blas):
         run_tasks(task, len(blocks))

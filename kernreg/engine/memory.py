@@ -2,26 +2,33 @@
 
 A new large array costs more than filling it: the operating system has to map and clear every page first. Kernel
 matrices of one size are made again and again (a grid of parameters, folds, a benchmark), so the memory of a
-result that nobody holds any more is kept, up to a bound, and given to the next one.
+result that nobody holds any more is kept, up to a bound, and given to the next one. So is the working memory of a call.
 """
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from typing import Any
 
 import numpy as np
 
 from kernreg.common.forking import held_while_forking
-from kernreg.config import memory_budget
+from kernreg.config import get_config, memory_budget
 
 ALIGNMENT = 64  # a cache line, and the widest vector
-SMALLEST = 1 << 22  # below this the allocator of the C library keeps pages by itself
+SMALLEST = 1 << 18  # below this the allocator of the C library keeps pages by itself; it may give back larger ones
+SMALL = 1 << 22  # a piece below this is kept beside the others, within
+SMALL_BOUND = 1 << 25
+STALE = 1.0  # seconds
 SHARE = 0.1  # of the memory budget may be kept
 
 _lock = threading.RLock()  # a lease may be dropped by the garbage collector while this thread holds the lock
 held_while_forking(_lock)
 _kept: list[np.ndarray] = []
+_small: list[np.ndarray] = []
+_read: tuple[float, float, float] | None = None  # the share of the available memory that was asked for, when, the bound
 
 
 class _Lease:
@@ -29,8 +36,8 @@ class _Lease:
 
     def __init__(self, raw: np.ndarray, nbytes: int):
         self._raw = raw
-        offset = -raw.ctypes.data % ALIGNMENT
-        address = raw.ctypes.data + offset
+        address = raw.ctypes.data
+        address += -address % ALIGNMENT
         self.__array_interface__ = {"version": 3, "shape": (nbytes,), "typestr": "|u1", "data": (address, False)}
 
     def __del__(self) -> None:
@@ -43,15 +50,16 @@ class _Lease:
 def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     """Return an uninitialised C-ordered array, aligned, in recycled memory where there is some of that size."""
     dtype = np.dtype(dtype)
-    nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    nbytes = math.prod(map(int, shape)) * dtype.itemsize
     if nbytes < SMALLEST:
         return np.empty(shape, dtype=dtype)
     needed = nbytes + ALIGNMENT
     raw = None
     with _lock:
-        for number, candidate in enumerate(_kept):
+        kept = _small if needed < SMALL else _kept
+        for number, candidate in enumerate(kept):
             if needed <= candidate.nbytes <= needed * 1.2:
-                raw = _kept.pop(number)
+                raw = kept.pop(number)
                 break
     lease = _Lease(np.empty(needed, dtype=np.uint8) if raw is None else raw, nbytes)
     return np.asarray(lease).view(dtype).reshape(shape)
@@ -60,21 +68,38 @@ def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
 def release() -> int:
     """Give the kept memory back to the operating system and return how many bytes that were."""
     with _lock:
-        freed = sum(piece.nbytes for piece in _kept)
+        freed = kept_bytes()
         _kept.clear()
+        _small.clear()
     return freed
 
 
 def kept_bytes() -> int:
     """Return how much memory is kept for the next result."""
-    return sum(piece.nbytes for piece in _kept)
+    with _lock:
+        return sum(piece.nbytes for kept in (_kept, _small) for piece in kept)
 
 
 def _keep(raw: np.ndarray) -> None:
-    bound = memory_budget() * SHARE
+    small = raw.nbytes < SMALL
+    bound, kept = (min(SMALL_BOUND, _bound(small)), _small) if small else (_bound(), _kept)
     with _lock:
         if raw.nbytes > bound:
             return
-        _kept.append(raw)
-        while sum(piece.nbytes for piece in _kept) > bound:
-            _kept.pop(0)
+        kept.append(raw)
+        while sum(piece.nbytes for piece in kept) > bound:
+            kept.pop(0)
+
+
+def _bound(small: bool = False) -> float:
+    """Return how many bytes may be kept; how much memory there is takes a millisecond to read, and is read at times."""
+    global _read
+    setting = get_config().memory
+    if isinstance(setting, int):
+        return SHARE * setting
+    if small:
+        return SMALL_BOUND
+    now = time.monotonic()
+    if _read is None or _read[0] != setting or now - _read[1] > STALE:
+        _read = setting, now, SHARE * memory_budget()
+    return _read[2]

@@ -10,6 +10,7 @@ import numpy as np
 
 from kernreg.engine.arrays import Samples, check_pair, in_double, is_sparse, result_dtype
 from kernreg.engine.compiler.compile import compiled, compiled_epilogue, make_pair_loop, typed_parameters
+from kernreg.engine.memory import empty
 from kernreg.engine.program import Program
 from kernreg.engine.tiles.grid import BLOCK, padded
 from kernreg.engine.tiles.precision import in_single, within_range
@@ -119,11 +120,22 @@ class BlockFiller:
             np.copyto(values[: i1 - i0, :width], S[: i1 - i0, :width], casting="same_kind")
         return values
 
+    def seen_block(self, i0: int, i1: int, j0: int, j1: int) -> np.ndarray:
+        """Return the same to be read and not written to: what a block function returns may be its own."""
+        if self.program.statistic != "blocks":
+            return self.block(i0, i1, j0, j1)
+        values = self._from_python(i0, i1, j0, j1)
+        if values.dtype == self.dtype and values.flags.c_contiguous and values.flags.writeable:
+            return values  # read-only ones would be another type to compiled code
+        block = self._scratch().block.reshape(BLOCK, BLOCK)
+        block[: i1 - i0, : j1 - j0] = values
+        return block
+
     def strip(self, i0: int, i1: int) -> np.ndarray:
         """Return all columns of rows i0:i1 in scratch memory of `strip_shape`, valid until this thread's next call."""
         scratch = self._scratch()
         if not hasattr(scratch, "strip"):
-            scratch.strip = np.empty(self.strip_shape, dtype=self.dtype)
+            scratch.strip = empty(self.strip_shape, self.dtype)
         if self._statistic is None or not self._statistic.fills_rows or self._statistic.dtype != self.dtype:
             for j0 in range(0, self.shape[1], self.side):
                 j1 = min(j0 + self.side, self.shape[1])
@@ -138,7 +150,7 @@ class BlockFiller:
     def _scratch(self) -> Any:
         scratch = self._local
         if not hasattr(scratch, "block"):
-            scratch.block = np.empty(max(self.side**2, self.panel[0] * self.panel[1]), dtype=self.dtype)
+            scratch.block = empty((max(self.side**2, self.panel[0] * self.panel[1]),), self.dtype)
             scratch.statistic = None if self._statistic is None else self._statistic.scratch()
         return scratch
 
@@ -146,6 +158,9 @@ class BlockFiller:
         self._pairs(*self._seen, i0, i1, j0, j1, block, self.parameters)
 
     def _fill_from_python(self, i0: int, i1: int, j0: int, j1: int, block: np.ndarray) -> None:
+        block[: i1 - i0, : j1 - j0] = self._from_python(i0, i1, j0, j1)
+
+    def _from_python(self, i0: int, i1: int, j0: int, j1: int) -> np.ndarray:
         X, Z = self._seen
         try:
             returned = self.program.function(X[i0:i1], Z[j0:j1], *self.parameters)
@@ -163,7 +178,7 @@ class BlockFiller:
                 f"the block function of kernel {self.program.name!r} returned shape {values.shape} for "
                 f"{i1 - i0} rows against {j1 - j0}; it must return {(i1 - i0, j1 - j0)}"
             )
-        block[: i1 - i0, : j1 - j0] = values
+        return values
 
 
 def function_dtype(program: Program, Z: Samples, dtype: np.dtype) -> np.dtype:

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from kernreg.engine.arrays import Samples
 from kernreg.engine.compiler.compile import compiled
+from kernreg.engine.memory import empty
 from kernreg.engine.tiles.accumulation import TERMS
 from kernreg.engine.tiles.grid import BLOCK, STEP, padded
 from kernreg.jit import wide
@@ -130,7 +131,7 @@ class SparseStatistic:
 
     def scratch(self) -> tuple[np.ndarray, ...]:
         """Return the working memory one thread needs."""
-        return (np.empty((BLOCK, BLOCK)),)
+        return (empty((BLOCK, BLOCK), np.float64),)
 
     def rows(self, scratch: tuple[np.ndarray, ...], i0: int, i1: int, strip: np.ndarray) -> int:
         """Fill a strip with the statistics of rows i0:i1 against all of Z and return the width that is filled."""

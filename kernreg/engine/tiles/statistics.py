@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.engine.compiler.compile import compiled
+from kernreg.engine.memory import empty
 from kernreg.engine.tiles.accumulation import DEPTH, PANEL, REAL, TERMS, make_accumulator
 from kernreg.engine.tiles.grid import BLOCK, HEIGHT, STEP, padded
 from kernreg.engine.tiles.inner_products import InnerProducts
@@ -81,7 +82,7 @@ class DenseStatistic:
     def scratch(self) -> tuple[np.ndarray, ...]:
         """Return the working memory one thread needs."""
         return (
-            np.empty(max(self.side * self.side, self.panel[0] * self.panel[1]), dtype=self.dtype),
+            empty((max(self.side * self.side, self.panel[0] * self.panel[1]),), self.dtype),
             np.empty((DEPTH, PANEL), dtype=self.dtype),
             np.empty(max(self.side, self.panel[0]), dtype=np.bool_),
         )

@@ -73,9 +73,9 @@ def copy_row(target, start, source, count, stream):
         whole = (count - head) // per_line * per_line
         _stream_lines(target, start + j, source, j, whole)
         j += whole
-    while j < count:
-        target[start + j] = source[j]
-        j += 1
+    rest, of = target[start + j : start + count], source[j:count]  # from 0 on: a loop that is vectorised
+    for i in range(count - j):
+        rest[i] = of[i]
 
 
 def make_store(copy: Callable[..., None]) -> Callable[..., None]:
@@ -88,15 +88,27 @@ def make_store(copy: Callable[..., None]) -> Callable[..., None]:
     return store
 
 
-def make_store_transposed(copy: Callable[..., None]) -> Callable[..., None]:
+def turn(block, rows, start, count, lines):
+    """Write ``count`` columns of a block, 8 at most, to as many lines."""
+    if count < 8:
+        for i in range(rows):
+            for j in range(count):
+                lines[j, i] = block[i, start + j]
+        return
+    a, b, c, d, e, f, g, h = lines[0], lines[1], lines[2], lines[3], lines[4], lines[5], lines[6], lines[7]
+    for i in range(rows):
+        row = block[i, start : start + 8]
+        a[i], b[i], c[i], d[i] = row[0], row[1], row[2], row[3]
+        e[i], f[i], g[i], h[i] = row[4], row[5], row[6], row[7]
+
+
+def make_store_transposed(copy: Callable[..., None], turn: Callable[..., None]) -> Callable[..., None]:
     """Driver: a block below the diagonal to its mirror place above it; on the diagonal, its own upper half."""
 
     def store_transposed(block, rows, columns, K, i0, j0, stream, lines):
         for jb in range(0, columns, 8):
             high = min(8, columns - jb)
-            for i in range(rows):
-                for j in range(high):
-                    lines[j, i] = block[i, jb + j]
+            turn(block, rows, jb, high, lines)
             for j in range(high):
                 # Row j0 + jb + j of K receives the columns i0 …; on the diagonal only those right of it.
                 skip = max(0, j0 + jb + j + 1 - i0)
@@ -104,8 +116,7 @@ def make_store_transposed(copy: Callable[..., None]) -> Callable[..., None]:
                     if skip == 0:
                         copy(K[j0 + jb + j], i0, lines[j], rows, stream)
                     else:
-                        for i in range(skip, rows):
-                            K[j0 + jb + j, i0 + i] = lines[j, i]
+                        copy(K[j0 + jb + j], i0 + skip, lines[j, skip:], rows - skip, False)
 
     return store_transposed
 
@@ -122,7 +133,7 @@ class Store:
         self._K = K
         self._stream = streams(K)
         self._store = compiled(make_store, "block", copy_row)
-        self._transposed = compiled(make_store_transposed, "block", copy_row)
+        self._transposed = compiled(make_store_transposed, "block", copy_row, turn)
 
     def put(self, block: np.ndarray, rows: int, columns: int, i0: int, j0: int) -> None:
         """Write block[:rows, :columns] to K at (i0, j0)."""
