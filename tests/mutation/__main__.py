@@ -22,7 +22,7 @@ from typing import Any
 
 from mutation.lines import record
 from mutation.mutants import Mutant, mutants_of
-from mutation.trial import Outcome, trial
+from mutation.trial import Outcome, restore, trial
 
 CHANGED = ["kernreg/linalg", "kernreg/solvers/dual", "kernreg/kernels"]
 TESTS = ["tests/linalg", "tests/solvers/dual", "tests/kernels"]
@@ -91,6 +91,7 @@ def prepared(folder: Path, tested_by: list[str]) -> tuple[Path, Reach]:
         for name in ("kernreg", "tests"):
             shutil.copytree(here / name, root / name, ignore=ignored)
         shutil.copy(here / "pyproject.toml", root)
+    restore(root)
     os.environ["KERNREG_CACHE_DIR"] = str(folder / "compiled")
     compiled = here / ".pytest_cache/d/kernreg"
     if compiled.exists() and not (folder / "compiled").exists():

@@ -47,6 +47,8 @@ def changed(root: Path, mutant: Mutant | None) -> Iterator[None]:
         return
     path = root / mutant.module
     before, times = path.read_text(), path.stat()
+    kept = root.parent / "before"  # for a process that was killed meanwhile
+    kept.write_text(f"{mutant.module}\n{before}")
     path.write_text(ast.unparse(mutated(before, mutant.number)) + "\n")
     moment = int(times.st_mtime) + next(_edits)  # no compiled module is of this moment
     os.utime(path, (moment, moment))
@@ -55,6 +57,16 @@ def changed(root: Path, mutant: Mutant | None) -> Iterator[None]:
     finally:
         path.write_text(before)
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        kept.unlink()
+
+
+def restore(root: Path) -> None:
+    """Take back a change that a killed process has left in the tree."""
+    kept = root.parent / "before"
+    if kept.exists():
+        module, _, before = kept.read_text().partition("\n")
+        (root / module).write_text(before)
+        kept.unlink()
 
 
 def trial(root: Path, mutant: Mutant | None, tests: Sequence[str], seconds: float) -> Outcome:
