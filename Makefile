@@ -54,9 +54,10 @@ torture: $(VENV)/.extra-test
 	PYTHONPATH=tests $(BIN)/python -m torture $(ATTACKS) --workers $(WORKERS) $(PART:%=--part %) $(BUDGET:%=--budget %) \
 	  $(SEED:%=--seed %) $(REPLAY:%=--replay %) $(RECORD:yes=--record)
 
-# Goes on where it stopped; SEED=2 draws others.
+# Goes on where it stopped; SEED=2 draws others. MODULES and TESTS are folders: a part only.
 mutation: $(VENV)/.extra-test
-	PYTHONPATH=tests $(BIN)/python -m mutation $(COUNT:%=--count %) $(SEED:%=--seed %)
+	PYTHONPATH=tests $(BIN)/python -m mutation $(COUNT:%=--count %) $(SEED:%=--seed %) $(if $(MODULES),--modules $(MODULES)) \
+	  $(if $(TESTS),--tests $(TESTS))
 
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .

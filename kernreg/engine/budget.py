@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from kernreg.common.sizes import readable
 from kernreg.config import get_config, memory_budget
 from kernreg.engine.arrays import is_sparse
-from kernreg.errors import MemoryBudgetError
+from kernreg.errors import MemoryBudgetError, MemoryBudgetWarning
 
 NEGLIGIBLE = 1 << 22  # bytes that any machine has
 _CHUNK = 1 << 16  # samples looked at together
@@ -29,6 +30,28 @@ def check_fits(shape: tuple[int, int], dtype: np.dtype, name: str) -> None:
             "ever holding it, take float32 samples (half the size), use a solver with strategy='iterative' or "
             "'lowrank', or raise the budget with kernreg.config_context(memory=…)"
         )
+
+
+def beyond_budget(needed: int, what: str, instead: str) -> str:
+    """Return what to say before something takes more than the budget; nothing where it fits.
+
+    >>> from kernreg import config_context
+    >>> with config_context(memory=10_000_000):
+    ...     print(beyond_budget(20_000_000, "this", "take less").partition(";")[0], [beyond_budget(9_000_000, "", "")])
+    this needs about 20.0 MB, more than the memory budget of 10.0 MB ['']
+    """
+    if needed < NEGLIGIBLE or needed <= (budget := memory_budget()):
+        return ""
+    return (
+        f"{what} needs about {readable(needed)}, more than the memory budget of {readable(budget)}; {instead}, or "
+        "raise the budget with kernreg.set_config(memory=…)"
+    )
+
+
+def warn_beyond_budget(needed: int, what: str, instead: str) -> None:
+    """Warn before something takes more than the budget."""
+    if message := beyond_budget(needed, what, instead):
+        warnings.warn(message, MemoryBudgetWarning, stacklevel=2)
 
 
 def chunks(X: Any, largest: int = _CHUNK) -> Iterator[slice]:

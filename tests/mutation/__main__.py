@@ -22,37 +22,23 @@ from typing import Any
 
 from mutation.lines import record
 from mutation.mutants import Mutant, mutants_of
-from mutation.trial import UNCHANGED, survives
+from mutation.trial import Outcome, restore, trial
 
 CHANGED = ["kernreg/linalg", "kernreg/solvers/dual", "kernreg/kernels"]
-TESTS = ["tests/linalg", "tests/solvers/dual", "tests/kernels", *CHANGED]  # the last for their examples
+TESTS = ["tests/linalg", "tests/solvers/dual", "tests/kernels"]
+_SLOW_TO_IMPORT = (
+    *("coverage", "numba.extending", "pandas", "scipy.sparse.linalg", "scipy.stats", "sklearn.utils.estimator_checks"),
+    *("sklearn.kernel_ridge", "sklearn.svm", "mpmath", "pytest"),
+)
 LEFT_OUT = {"test_conformance.py"}  # hundreds of runs of the kit, which the other tests make needless here
-# The test files of a module, where no lines are recorded: by the beginning of its path, the likeliest first.
-BY_PATH = {
-    "kernreg/linalg/exact/": ["linalg/exact", "solvers/dual/test_ls_svm.py", "solvers/dual/test_ask_ls.py"],
-    "kernreg/linalg/krylov/block_": ["linalg/krylov/test_block_descent.py", "solvers/dual/test_strategies.py"],
-    "kernreg/linalg/krylov/sketched": ["linalg/krylov/test_sketched_systems.py", "solvers/dual/test_sketched.py"],
-    "kernreg/linalg/krylov/": ["linalg/krylov/test_iterative.py", "solvers/dual/test_strategies.py", "linalg/krylov"],
-    "kernreg/linalg/landmarks/pivot": ["linalg/landmarks/test_pivoted_cholesky.py", "linalg/landmarks"],
-    "kernreg/linalg/landmarks/sketch": ["linalg/landmarks/test_sketching.py", "linalg/landmarks"],
-    "kernreg/linalg/landmarks/lowrank": ["linalg/landmarks/test_lowrank.py", "linalg/landmarks"],
-    "kernreg/linalg/landmarks/": ["linalg/landmarks"],
-    "kernreg/linalg/spectra/": ["linalg/spectra", "solvers/decompositions/test_kpca.py"],
-    "kernreg/linalg/": ["linalg"],
-    "kernreg/solvers/dual/ask_ls": ["solvers/dual/test_ask_ls.py", "solvers/dual"],
-    "kernreg/solvers/dual/calibration": ["solvers/dual/test_probabilities.py", "solvers/dual"],
-    "kernreg/solvers/dual/gamma": ["solvers/dual/test_gamma.py", "solvers/dual"],
-    "kernreg/solvers/dual/": ["solvers/dual/test_ls_svm.py", "solvers/dual"],
-    "kernreg/kernels/builtin": ["kernels/test_builtin_values.py", "kernels"],
-    "kernreg/kernels/combinations/": ["kernels/test_combinators.py", "kernels/test_reference_kernels.py", "kernels"],
-    "kernreg/kernels/": ["kernels"],
-}
-_STAGES = (4.0, 30.0, 90.0)  # CPU seconds of unchanged tests, for a mutant that has survived the stage before
+_STAGES = (3.0, 12.0, 40.0)  # CPU seconds of unchanged tests, for a mutant that has survived the stage before
+#: A change of compiled code that tests must notice: else old machine code was run, and no result means anything.
+_CONTROL = "kernreg/kernels/builtin.py", "-d2 / sigma / sigma"
 
 
-def sites(root: Path) -> list[Mutant]:
-    """Return every mutant there is."""
-    paths = sorted(path for folder in CHANGED for path in (root / folder).rglob("*.py"))
+def sites(root: Path, folders: list[str]) -> list[Mutant]:
+    """Return every mutant of the modules in these folders."""
+    paths = sorted(path for folder in folders for path in (root / folder).rglob("*.py"))
     return [m for path in paths for m in mutants_of(str(path.relative_to(root)), path.read_text())]
 
 
@@ -69,10 +55,6 @@ class Reach:
                 for line in lines:
                     self._by_line[module, line].append(name)
 
-    def knows(self, mutant: Mutant) -> bool:
-        """Whether more than the module's own examples are recorded for it."""
-        return any(name.startswith("tests/") for name in self._by_module.get(mutant.module, ()))
-
     def tests(self, mutant: Mutant) -> list[str]:
         """Return the names of tests, those that run the line before the others."""
         near = self._by_line.get((mutant.module, mutant.line), [])
@@ -87,9 +69,6 @@ class Reach:
 def stages(reach: Reach, mutant: Mutant) -> list[tuple[list[str], float]]:
     """Return groups of tests that follow one another, each with its seconds."""
     groups: list[tuple[list[str], float]] = []
-    if not reach.knows(mutant):
-        begin = next(begin for begin in BY_PATH if mutant.module.startswith(begin))
-        return [([f"tests/{name}"], 60.0) for name in BY_PATH[begin]]
     names = iter(reach.tests(mutant))
     for limit in _STAGES:
         group, total = [], 0.0
@@ -103,7 +82,7 @@ def stages(reach: Reach, mutant: Mutant) -> list[tuple[list[str], float]]:
     return groups
 
 
-def prepared(folder: Path, recording: bool = True) -> tuple[Path, Reach]:
+def prepared(folder: Path, tested_by: list[str]) -> tuple[Path, Reach]:
     """Copy the tree where there is no copy yet, record it, and import what is slow to import."""
     root = folder / "tree"
     here = Path(__file__).parents[2]
@@ -112,28 +91,38 @@ def prepared(folder: Path, recording: bool = True) -> tuple[Path, Reach]:
         for name in ("kernreg", "tests"):
             shutil.copytree(here / name, root / name, ignore=ignored)
         shutil.copy(here / "pyproject.toml", root)
+    restore(root)
     os.environ["KERNREG_CACHE_DIR"] = str(folder / "compiled")
+    compiled = here / ".pytest_cache/d/kernreg"
+    if compiled.exists() and not (folder / "compiled").exists():
+        shutil.copytree(compiled, folder / "compiled")
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ[name] = "1"
     os.chdir(root)
-    sys.path[:0] = [str(root), str(root / "tests")]
+    paths = [str(root), str(root / "tests")]
+    sys.path[:0] = paths
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [*paths, os.environ.get("PYTHONPATH", "")]
+    )  # of processes that tests start
+    for module in _SLOW_TO_IMPORT:  # once, here: children are forked
+        __import__(module)
     lines = folder / "lines"
     lines.mkdir(exist_ok=True)
-    for path in sorted(path for tests in TESTS for path in (root / tests).rglob("*.py") if is_tested(path)):
+    for path in sorted(path for tests in tested_by for path in (root / tests).rglob("*.py") if is_tested(path)):
         name = str(path.relative_to(root))
-        if not recording:
-            break
         target = lines / f"{name.replace('/', '-')}.json"
         if not target.exists():
+            start = time.monotonic()
             child = os.fork()  # which imports kernreg: this process must not
             if child == 0:
-                record(root, CHANGED, name, target)
-                os._exit(0)
+                try:
+                    record(root, CHANGED, name, target)
+                finally:
+                    os._exit(0)
             os.waitpid(child, 0)
-    for module in ("numba.extending", "pandas", "scipy.sparse.linalg", "scipy.stats"):
-        __import__(module)
-    for module in ("sklearn.utils.estimator_checks", "sklearn.kernel_ridge", "sklearn.svm", "mpmath", "cvxopt"):
-        __import__(module)
+            if not target.exists():
+                raise SystemExit(f"the lines of {name} could not be recorded")
+            print(f"recorded {name} in {time.monotonic() - start:.0f} s", flush=True)
     recorded: dict[str, Any] = {}
     for path in lines.iterdir():
         recorded.update(json.loads(path.read_text()))
@@ -141,8 +130,8 @@ def prepared(folder: Path, recording: bool = True) -> tuple[Path, Reach]:
 
 
 def is_tested(path: Path) -> bool:
-    """Whether a file holds tests or examples."""
-    return path.name not in LEFT_OUT and (path.name.startswith("test_") or ">>>" in path.read_text())
+    """Whether a file holds tests."""
+    return path.name not in LEFT_OUT and path.name.startswith("test_")
 
 
 def main() -> int:
@@ -152,45 +141,81 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--bar", type=float, default=0.9)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "kernreg-mutation")
-    parser.add_argument("--without-lines", action="store_true", help="do not record lines: choose tests by path")
+    parser.add_argument("--modules", nargs="+", default=CHANGED, help="folders whose modules are changed")
+    parser.add_argument("--tests", nargs="+", default=TESTS, help="folders of the tests that should notice")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    root, reach = prepared(options.folder.resolve(), not options.without_lines)
+    root, reach = prepared(options.folder.resolve(), options.tests)
     results = options.folder.resolve() / f"results-{options.seed}.jsonl"
     known = {}
     if results.exists():
         known = {entry["mutant"]: entry for entry in map(json.loads, results.read_text().splitlines())}
-    everything = sites(root)
+    everything = sites(root, options.modules)
     drawn = random.Random(options.seed).sample(everything, min(options.count, len(everything)))
     print(f"{len(drawn)} of {len(everything)} mutants, seed {options.seed}", flush=True)
-    unchanged = Mutant("kernreg/linalg/exact/triangles.py", UNCHANGED, 1, "control", "nothing", "nothing")
-    if not survives(root, unchanged, ["tests/linalg/exact/test_triangles.py"], 10.0)[0]:
-        raise SystemExit("tests fail with nothing changed: every mutant would count as killed")
+    laboratory = Laboratory(root, reach)
+    laboratory.check_itself(everything)
     for number, mutant in enumerate(drawn):
         if str(mutant) not in known:
-            known[str(mutant)] = entry = tried(root, reach, mutant)
+            known[str(mutant)] = entry = laboratory.tried(mutant)
             with open(results, "a") as file:
                 file.write(json.dumps(entry) + "\n")
             print(f"{number + 1:4d} {entry['outcome']:9s} {entry['seconds']:6.1f} s  {mutant}", flush=True)
     outcomes = Counter(known[str(mutant)]["outcome"] for mutant in drawn)
-    share = outcomes["killed"] / len(drawn)
+    share = (outcomes["killed"] + outcomes["too long"]) / len(drawn)
     print(f"{dict(outcomes)}: {100 * share:.1f} % killed")
     return int(share < options.bar)
 
 
-def tried(root: Path, reach: Reach, mutant: Mutant) -> dict[str, Any]:
-    """Return what became of a mutant, and how long that took."""
-    start, reason, count = time.monotonic(), "no test reaches it", 0
-    for names, seconds in stages(reach, mutant):
-        alive, reason = survives(root, mutant, names, seconds)
-        count += len(names)
-        if not alive:
-            break
-    else:
-        alive = True
-    outcome = "survived" if alive else "killed"
-    seconds = round(time.monotonic() - start, 2)
-    return {"mutant": str(mutant), "outcome": outcome, "reason": reason, "tests": count, "seconds": seconds}
+class Laboratory:
+    """Tries mutants, and makes sure that what fails does so because of them."""
+
+    def __init__(self, root: Path, reach: Reach):
+        self._root, self._reach = root, reach
+        self._sound: set[tuple[str, ...]] = set()  # tests that pass unchanged, in this order
+        self._unsound: set[str] = set()
+
+    def check_itself(self, everything: list[Mutant]) -> None:
+        """Raise SystemExit where a change of compiled code goes unnoticed."""
+        module, text = _CONTROL
+        control = next((m for m in everything if (m.module, m.before, m.kind) == (module, text, "arithmetic")), None)
+        if control is None:
+            print(
+                "no compiled kernels among these modules: whether old machine code is run was not checked", flush=True
+            )
+        elif self.tried(control)["outcome"] != "killed":
+            raise SystemExit(f"no test noticed {control}: old machine code is run, or the tests do not reach it")
+
+    def tried(self, mutant: Mutant) -> dict[str, Any]:
+        """Return what became of a mutant, and how long that took."""
+        start, outcome, count = time.monotonic(), Outcome("passed"), 0
+        for group, seconds in stages(self._reach, mutant):
+            outcome = self._outcome(mutant, group, seconds)
+            count += len(group)
+            if not outcome.survived:
+                break
+        word = {"passed": "survived" if count else "unreached", "too long": "too long"}.get(outcome.reason, "killed")
+        seconds = round(time.monotonic() - start, 2)
+        return {"mutant": str(mutant), "outcome": word, "by": outcome.test, "tests": count, "seconds": seconds}
+
+    def _outcome(self, mutant: Mutant, group: list[str], seconds: float) -> Outcome:
+        """Return what ended a trial; a test that fails unchanged, too, is left out of all."""
+        while True:
+            names = [name for name in group if name not in self._unsound]
+            outcome = trial(self._root, mutant, names, seconds) if names else Outcome("passed")
+            if outcome.survived:
+                return outcome
+            until = names[: names.index(outcome.test) + 1] if outcome.test in names else names
+            if tuple(until) not in self._sound:
+                unchanged = trial(self._root, None, until, seconds)
+                if not unchanged.survived:
+                    if unchanged.test not in names:
+                        raise SystemExit(f"with nothing changed: {unchanged.reason}, {until}")
+                    self._unsound.add(unchanged.test)
+                    print(f"fails with nothing changed, and is left out: {unchanged.test}", flush=True)
+                    continue
+                self._sound.add(tuple(until))
+            return outcome
 
 
 if __name__ == "__main__":

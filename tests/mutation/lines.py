@@ -1,14 +1,13 @@
-"""Which tests run which lines of the modules to be changed: recorded once, kept as JSON.
+"""Which tests run which lines of the modules to be changed: recorded once for each file of tests, kept as JSON.
 
-Lines of fixtures that tests share count for every test that asks for them. What Numba compiles, and what runs while a
-module is imported, is not seen: mutants there are tried with every test of the files that reach the module.
+coverage's tracer, in C, looks at the changed folders only, so that tests take little longer than they do. Lines of
+fixtures that tests share count for every test that asks for them. What Numba compiles, and what runs while a module is
+imported, is not seen: mutants there are tried with the tests that reach the module.
 """
 
 from __future__ import annotations
 
 import json
-import sys
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Generator
@@ -17,77 +16,81 @@ from typing import Any
 
 import pytest
 
+_FIXTURE = "fixture "
+
 
 class Recorder:
-    """A plugin of pytest: the lines each test runs, and the CPU seconds it takes."""
+    """A plugin of pytest: tells coverage which test runs, and measures the CPU seconds it takes."""
 
-    def __init__(self, root: Path, folders: list[str]):
-        self._prefixes = tuple(str(root / folder) + "/" for folder in folders)
-        self._root = str(root) + "/"
-        self._lines: set[tuple[str, int]] = set()
-        self._shared: dict[Any, set[tuple[str, int]]] = defaultdict(set)
+    def __init__(self, coverage: Any):
+        self._coverage = coverage
         self._useless: set[str] = set()
-        self.tests: dict[str, dict[str, Any]] = {}
-
-    def _trace(self, frame: Any, event: str, argument: Any) -> Any:
-        name = frame.f_code.co_filename
-        if not name.startswith(self._prefixes):
-            return None
-        lines = self._lines
-
-        def local(frame: Any, event: str, argument: Any) -> Any:
-            if event == "line":
-                lines.add((name, frame.f_lineno))
-            return local
-
-        lines.add((name, frame.f_lineno))
-        return local
+        self._seconds: dict[str, float] = {}
+        self._fixtures: dict[str, list[str]] = {}
+        self._running = ""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Generator[None, Any, Any]:
         """Keep what a shared fixture runs apart."""
-        if fixturedef.scope == "function":
+        if fixturedef.scope == "function" or not self._running:
             return (yield)
-        before, self._lines = self._lines, self._shared[fixturedef.argname, fixturedef.baseid]
+        self._coverage.switch_context(f"{_FIXTURE}{fixturedef.baseid}::{fixturedef.argname}")
         try:
             return (yield)
         finally:
-            self._lines = before
+            self._coverage.switch_context(self._running)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: Any) -> Generator[None, Any, Any]:
         """Record one test."""
-        self._lines = set()
-        start = time.process_time()
-        threading.settrace(self._trace)
-        sys.settrace(self._trace)
+        self._running, start = item.nodeid, time.process_time()
+        self._coverage.switch_context(item.nodeid)
         try:
             return (yield)
         finally:
-            sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type]  # None is what undoes it
-            lines = set(self._lines)
-            for (name, base), shared in self._shared.items():
-                if name in getattr(item, "fixturenames", ()) and item.nodeid.startswith(base):
-                    lines |= shared
-            found: dict[str, list[int]] = defaultdict(list)
-            for file, line in sorted(lines):
-                found[file.removeprefix(self._root)].append(line)
-            self.tests[item.nodeid] = {"seconds": time.process_time() - start, "lines": found}
+            self._seconds[item.nodeid] = time.process_time() - start
+            self._fixtures[item.nodeid] = list(getattr(item, "fixturenames", ()))
+            self._running = ""
+            self._coverage.switch_context("")
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """A test that does not pass unchanged says nothing of a change."""
         if report.failed or report.skipped:
             self._useless.add(report.nodeid)
 
-    def useful(self) -> dict[str, dict[str, Any]]:
-        """Return the tests that passed."""
-        return {name: test for name, test in self.tests.items() if name not in self._useless}
+    def useful(self, root: Path) -> dict[str, dict[str, Any]]:
+        """Return the tests that passed, each with its seconds and its lines by module."""
+        lines: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+        data = self._coverage.get_data()
+        for file in data.measured_files():
+            module = str(Path(file).relative_to(root))
+            for line, contexts in data.contexts_by_lineno(file).items():
+                for context in contexts:
+                    lines[context][module].add(line)
+        tests = {}
+        for name, seconds in self._seconds.items():
+            if name in self._useless:
+                continue
+            found = {module: set(some) for module, some in lines[name].items()}
+            for context in list(lines):
+                base, _, fixture = context.removeprefix(_FIXTURE).rpartition("::")
+                if context.startswith(_FIXTURE) and name.startswith(base) and fixture in self._fixtures[name]:
+                    for module, some in lines[context].items():
+                        found.setdefault(module, set()).update(some)
+            tests[name] = {"seconds": seconds, "lines": {module: sorted(some) for module, some in found.items()}}
+        return tests
 
 
 def record(root: Path, folders: list[str], tests: str, target: Path) -> None:
-    """Run the tests of a file or folder, and write which lines each runs."""
-    recorder = Recorder(root, folders)
+    """Run the tests of a file, and write which lines each runs."""
+    import coverage
+
+    cover = coverage.Coverage(data_file=None, source=[str(root / folder) for folder in folders], messages=False)
+    recorder = Recorder(cover)
     options = ["-q", "-m", "not slow", "-p", "no:xdist", "-p", "no:cacheprovider", "--no-header", "--tb=short"]
-    pytest.main([*options, tests], plugins=[recorder])
-    target.write_text(json.dumps(recorder.useful()))
+    cover.start()
+    try:
+        pytest.main([*options, tests], plugins=[recorder])
+    finally:
+        cover.stop()
+    target.write_text(json.dumps(recorder.useful(root)))

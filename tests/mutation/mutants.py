@@ -112,8 +112,23 @@ def _code(node: ast.AST) -> Iterator[ast.AST]:
                 continue  # a docstring
             if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
                 continue
+            if _is_talk(child):
+                continue
             yield child
             yield from _code(child)
+
+
+def _is_talk(node: ast.AST) -> bool:
+    """What is said to people and changes no result: ``__all__``, where a warning points, bars of progress.
+
+    >>> [_is_talk(ast.parse(line).body[0]) for line in ("__all__ = ['a']", "x = 1")]
+    [True, False]
+    """
+    if isinstance(node, ast.Assign):
+        return ast.unparse(node.targets[0]) == "__all__"
+    if isinstance(node, ast.keyword):
+        return node.arg in ("stacklevel", "worthwhile")
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in ("progress", "row_progress", "residual_progress")
 
 
 def _is_constant(node: ast.AST) -> bool:

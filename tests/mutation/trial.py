@@ -1,92 +1,127 @@
-"""One mutant against tests, in a forked child that has imported everything but kernreg."""
+"""One mutant against tests, in a forked child that has imported everything but kernreg.
+
+The changed module is written into the copy of the tree, where compiled functions, which follow their sources, see it as
+a user's edit: a cache of machine code that served the old function would be a fault of kernreg's own.
+"""
 
 from __future__ import annotations
 
 import ast
-import importlib.abc
-import importlib.util
 import os
 import resource
 import signal
 import sys
 import time
-from collections.abc import Sequence
-from importlib.machinery import ModuleSpec
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 from mutation.mutants import Mutant, mutated
 
-UNCHANGED = -1  # the number of a mutant that is none
 _PASSED = 0
 _FAILED = 1
 _BROKEN = 77
+_edits = iter(range(1, 1_000_000))
 
 
-class _Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Gives the changed module in place of the one on disk."""
+@dataclass(frozen=True)
+class Outcome:
+    """What ended a trial: ``"passed"``, ``"failed"``, ``"too long"`` …, and the test that failed where one did."""
 
-    def __init__(self, root: Path, mutant: Mutant):
-        self._path = root / mutant.module
-        dotted = mutant.module.removesuffix(".py").replace("/", ".")
-        self._name = dotted.removesuffix(".__init__")
-        source = self._path.read_text()
-        tree = ast.parse(source) if mutant.number == UNCHANGED else mutated(source, mutant.number)
-        self._code = compile(tree, str(self._path), "exec")
+    reason: str
+    test: str = ""
 
-    def find_spec(self, fullname: str, path: object, target: ModuleType | None = None) -> ModuleSpec | None:
-        """Return the changed module, None for all others."""
-        if fullname != self._name:
-            return None
-        places = [str(self._path.parent)] if self._path.name == "__init__.py" else None
-        return importlib.util.spec_from_file_location(
-            fullname, self._path, loader=self, submodule_search_locations=places
-        )
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Run it."""
-        exec(self._code, module.__dict__)
+    @property
+    def survived(self) -> bool:
+        """Whether every test passed."""
+        return self.reason == "passed"
 
 
-def survives(root: Path, mutant: Mutant, tests: Sequence[str], seconds: float) -> tuple[bool, str]:
-    """Return whether every test passes, and what ended the trial; ``seconds`` is what the tests take unchanged."""
-    child = os.fork()
-    if child == 0:
-        os._exit(_run(root, mutant, tests, seconds))
-    limit = time.monotonic() + 40 * (10 + 5 * seconds)  # of a busy machine; the child's own limit is CPU time
-    while True:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            break
-        if time.monotonic() > limit:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return False, "no end"
-        time.sleep(0.02)
+@contextmanager
+def changed(root: Path, mutant: Mutant | None) -> Iterator[None]:
+    """Have the changed module in the tree, and the old one afterwards; None changes nothing."""
+    if mutant is None:
+        yield
+        return
+    path = root / mutant.module
+    before, times = path.read_text(), path.stat()
+    kept = root.parent / "before"  # for a process that was killed meanwhile
+    kept.write_text(f"{mutant.module}\n{before}")
+    path.write_text(ast.unparse(mutated(before, mutant.number)) + "\n")
+    moment = int(times.st_mtime) + next(_edits)  # no compiled module is of this moment
+    os.utime(path, (moment, moment))
+    try:
+        yield
+    finally:
+        path.write_text(before)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        kept.unlink()
+
+
+def restore(root: Path) -> None:
+    """Take back a change that a killed process has left in the tree."""
+    kept = root.parent / "before"
+    if kept.exists():
+        module, _, before = kept.read_text().partition("\n")
+        (root / module).write_text(before)
+        kept.unlink()
+
+
+def trial(root: Path, mutant: Mutant | None, tests: Sequence[str], seconds: float) -> Outcome:
+    """Run tests on a changed tree; ``seconds`` is what they take unchanged."""
+    told = root.parent / "failed"
+    told.unlink(missing_ok=True)
+    with changed(root, mutant):
+        child = os.fork()
+        if child == 0:
+            os._exit(_run(tests, seconds, told))
+        limit = time.monotonic() + 40 * (10 + 5 * seconds)  # of a busy machine; the child's own limit is CPU time
+        while True:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                break
+            if time.monotonic() > limit:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return Outcome("too long")
+            time.sleep(0.02)
     code = os.waitstatus_to_exitcode(status)
     if code == _BROKEN:
         raise RuntimeError(f"pytest did not run {tests}")
     if code == _PASSED:
-        return True, "passed"
-    return False, {_FAILED: "failed", -signal.SIGXCPU: "too long", -signal.SIGKILL: "too long"}.get(code, f"end {code}")
+        return Outcome("passed")
+    reasons = {_FAILED: "failed", -signal.SIGXCPU: "too long", -signal.SIGKILL: "too long"}
+    return Outcome(reasons.get(code, f"end {code}"), told.read_text() if told.exists() else "")
 
 
-def _run(root: Path, mutant: Mutant, tests: Sequence[str], seconds: float) -> int:
+class _Teller:
+    """A plugin of pytest that writes the name of a test that failed."""
+
+    def __init__(self, told: Path):
+        self._told = told
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Write it."""
+        if report.failed and not self._told.exists():
+            self._told.write_text(report.nodeid)
+
+
+def _run(tests: Sequence[str], seconds: float, told: Path) -> int:
     import pytest
 
     os.setpgid(0, 0)
+    sys.dont_write_bytecode = True
     limit = int(10 + 5 * seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
     quiet = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
         os.dup2(quiet, number)
-    try:
-        sys.meta_path.insert(0, _Loader(root, mutant))
-    except SyntaxError:
-        return _FAILED
     options = ["-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "--tb=no", "--no-header", "-m", "not slow"]
     try:
-        code = int(pytest.main([*options, *tests]))
+        code = int(pytest.main([*options, *tests], plugins=[_Teller(told)]))
     except BaseException:
         return _BROKEN
-    return {0: _PASSED, 5: _PASSED, 4: _BROKEN}.get(code, _FAILED)  # 5: no tests here; 4: pytest was called wrongly
+    # 5: no tests here; 4: pytest was called wrongly, or a conftest could not import the changed module
+    return {0: _PASSED, 5: _PASSED}.get(code, _FAILED)

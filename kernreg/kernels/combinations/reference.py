@@ -14,6 +14,7 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import in_double, result_dtype
+from kernreg.engine.budget import warn_beyond_budget
 from kernreg.errors import AsymmetryError
 from kernreg.factory import make_kernel
 from kernreg.kernels.base import Kernel
@@ -164,15 +165,22 @@ class Centered(_Unbound):
     _bound_class = BoundCentered
 
 
+_MATRICES = 7  # of the reference set, held at once: K, its eigenvectors, LAPACK's workspace, and what is made of them
+
+
 class BoundSpectrum(_Learnt):
     """A symmetric kernel whose training spectrum is made non-negative, with the matching transform of new rows."""
 
     __slots__ = ()
 
     def _learn(self) -> Any:
+        if self.method != "shift":
+            needed = _MATRICES * 8 * self._reference.shape[0] ** 2
+            what = f"spectrum(…, {self.method!r}) of {self._reference.shape[0]} samples"
+            warn_beyond_budget(needed, what, "method 'shift' needs less")
         K = self.parts[0]._matrix(self._reference, None)
         gap = _asymmetry(K)
-        if gap > 1e-10 * max(np.abs(K).max(initial=0.0), np.finfo(float).tiny):
+        if gap > 1e-10 * max(K.max(initial=0.0), -K.min(initial=0.0), np.finfo(float).tiny):
             raise AsymmetryError(
                 f"spectrum(…) corrects the eigenvalues of a symmetric kernel, and {self.parts[0].name!r} is asymmetric "
                 f"on this data (largest |K - Kᵀ| is {gap:.3g}). Symmetrise it first: spectrum(symmetrize(k), …), or "

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import result_dtype
-from kernreg.engine.budget import rows_within
+from kernreg.engine.budget import rows_within, warn_beyond_budget
 from kernreg.factory import make_kernel
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.combinations.base import (
@@ -79,6 +79,10 @@ class BoundSymmetrized(BoundCombination):
             K += inner._evaluate(other, X, None, None if self_start is None else -self_start).T
             K *= K.dtype.type(0.5)
         else:
+            factors = 8 * self._reference.shape[0] * X.shape[0]
+            needed = factors + 8 * X.shape[0] * (X if Z is None else Z).shape[0]
+            what = f"symmetrize(…, {self.how!r}) of {X.shape[0]} samples"
+            warn_beyond_budget(needed, what, "multiply with k.operator(X, Z) without ever holding the matrix")
             left = self._factor(X)
             if Z is None or same_samples(X, Z):
                 K = left @ left.T  # one factor twice: BLAS then computes half, and the result is exactly symmetric

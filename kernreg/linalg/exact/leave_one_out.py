@@ -18,6 +18,7 @@ from kernreg.engine.threads import configured_blas, inside_task
 from kernreg.linalg.exact.centring import CentredKernel, asymmetry, induced_norms
 from kernreg.linalg.exact.poles import is_pole, pole_error
 from kernreg.linalg.exact.report import SolveReport, relative
+from kernreg.linalg.exact.rounding import matrix_error, residual_errors
 
 _ROWS = 512
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)  # that centring leaves of the symmetry of a matrix
@@ -141,6 +142,20 @@ class SymmetricSpectrum:
         return residuals if self.kernel.root is None else residuals / self.kernel.root[:, None]
 
     @configured_blas()
+    def rounding_errors(self, solutions: np.ndarray, residuals: np.ndarray, gammas: np.ndarray) -> np.ndarray:
+        """Return how far rounding may have moved what `leave_one_out` returned, in the same shape."""
+        filters = self._filters(gammas)
+        R, rows = (_diagonals(self.vectors, self.vectors, f).T[:, :, None] for f in (filters, filters * filters))
+        root = 1.0 if self.kernel.root is None else self.kernel.root[:, None]
+        sizes = np.linalg.norm(solutions, axis=1, keepdims=True)
+        with np.errstate(divide="ignore"):
+            inverse = 1.0 / np.abs(R)
+        return (
+            residual_errors(matrix_error(self.kernel, self.scale), inverse, rows, sizes, np.abs(residuals) * root)
+            / root
+        )
+
+    @configured_blas()
     def solution(self, T: np.ndarray, gamma: float) -> tuple[np.ndarray, SolveReport]:
         """Return Â of one γ and the report, the residual measured in the eigenbasis; raise at a pole."""
         gammas = np.array([gamma])
@@ -246,6 +261,25 @@ class BlockSpectrum:
         if self.kernel.root is not None:
             source, target = source / self.kernel.root[:, None], target / self.kernel.root[:, None]
         return source, target
+
+    @configured_blas()
+    def rounding_errors(
+        self, A: np.ndarray, C: np.ndarray, source: np.ndarray, target: np.ndarray, gammas: np.ndarray
+    ) -> np.ndarray:
+        """Return how far rounding may have moved either of what `leave_one_out` returned, in the same shape.
+
+        Of solutions that are not damped: the Tikhonov solution is not sensitive to the pole.
+        """
+        plus, minus = self._filters(gammas, np.zeros(len(gammas), dtype=bool))
+        aa, ac, cc = (d.T[:, :, None] for d in self._inverse_diagonals(plus, minus))
+        first, _, last = (d.T[:, :, None] for d in self._inverse_diagonals(plus * plus, minus * minus))
+        middle, radius = 0.5 * (aa + cc), np.hypot(0.5 * (aa - cc), ac)  # eigenvalues of G_SS: middle ± radius
+        root = 1.0 if self.kernel.root is None else self.kernel.root[:, None]
+        sizes = np.hypot(np.linalg.norm(A, axis=1, keepdims=True), np.linalg.norm(C, axis=1, keepdims=True))
+        with np.errstate(divide="ignore"):
+            inverse = 1.0 / np.abs(np.abs(middle) - radius)
+        error = matrix_error(self.kernel, float(self.values.max(initial=0.0)))
+        return residual_errors(error, inverse, first + last, sizes, np.hypot(source, target) * root) / root
 
     def _inverse_diagonals(self, plus: np.ndarray, minus: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the diagonals of the three m×m blocks of a function of the block matrix."""

@@ -51,18 +51,18 @@ _FEWEST, _MOST = 500, 5000  # landmarks by default
 _OPERATIONS = 5e12  # that they may cost: one or two minutes on two cores
 
 
-def default_landmarks(n: int, passes: float = 3.0) -> int:
+def default_landmarks(n: int, passes: float = 3.0, matrices: int = 8) -> int:
     """Return how many of n samples are landmarks where nobody says.
 
     √n log n, the order that costs kernel ridge regression no accuracy, but no more than 5000, than 5·10¹² operations
-    allow (``passes`` · n · p² of them, 3 for features and their moments; at least 500), and than fit an eighth of the
-    memory budget as a matrix p × p.
+    allow (``passes`` · n · p² of them, 3 for features and their moments; at least 500), and than fit the memory budget
+    with so many ``matrices`` p × p.
 
     >>> [default_landmarks(n) for n in (1000, 50_000, 200_000)]
     [500, 2419, 2886]
     """
     affordable = min(np.sqrt(n) * np.log(max(n, 2)), _MOST, np.sqrt(_OPERATIONS / (passes * n)))
-    return max(1, int(min(n, max(_FEWEST, affordable), np.sqrt(memory_budget() / 64))))
+    return max(1, int(min(n, max(_FEWEST, affordable), np.sqrt(memory_budget() / (8 * matrices)))))
 
 
 def choose_landmarks(

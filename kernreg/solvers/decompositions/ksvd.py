@@ -23,8 +23,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kernreg.errors import ParameterError
+from kernreg.engine.budget import beyond_budget
+from kernreg.errors import MemoryBudgetWarning, ParameterError
 from kernreg.kernels import Kernel
+from kernreg.solvers.advice import advise
 from kernreg.solvers.decompositions.centred_triplets import SVD_SOLVERS, SVDSettings, decompose, kernel_dtype
 from kernreg.solvers.decompositions.compatibility.fixed_maps import COMPATIBILITIES, Compatibility
 from kernreg.solvers.decompositions.compatibility.heads import HEADS, targets
@@ -168,6 +170,10 @@ class KernelSVD(TwoSided):
         self.X_fit_ = self.compatibility_.left_samples(left)
         self.Z_fit_ = self.X_fit_ if right is left else self.compatibility_.right_samples(right)
         self.kernel_ = kernel.bind(self.Z_fit_)
+        count = sum(side.shape[0] if hasattr(side, "shape") else len(side) for side in (self.X_fit_, self.Z_fit_))
+        vectors = 2 * r * count  # and scores
+        if doubt := beyond_budget(8 * vectors, f"n_components={r} with so many samples", "take fewer components"):
+            advise(doubt, MemoryBudgetWarning, stacklevel=2)
         settings = SVDSettings(self.svd_solver, self.tol, self.max_iter, self.random_state)
         triplets = decompose(self.kernel_, self.X_fit_, self.Z_fit_, r, settings, center=self.center)
         dtype = kernel_dtype(self.X_fit_, self.Z_fit_)

@@ -91,7 +91,9 @@ class BlockSystem(CentredSystem):
         damped = poles if self.on_pole == "damp" else np.zeros(len(gammas), dtype=bool)
         A, C = self.spectrum.solve(self.T, gammas, damped)
         source, target = self.spectrum.leave_one_out(self.T, A, C, gammas, damped)
-        return Path({"source": source, "target": target}, poles & ~damped)
+        errors = self.spectrum.rounding_errors(A, C, source, target, gammas)
+        errors[damped] = 0.0
+        return Path({"source": source, "target": target}, poles & ~damped, errors)
 
     def _solution(self, a_hat: np.ndarray, c_hat: np.ndarray, report: SolveReport) -> DualSolution:
         a, c = self.centred.coefficients(a_hat), self.centred.coefficients(c_hat)  # Σ a = Σ c = 0

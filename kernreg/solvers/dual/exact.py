@@ -23,10 +23,26 @@ _LONG = 2000  # samples from which a factorisation is worth a progress bar
 
 @dataclass(frozen=True)
 class Path:
-    """Leave-one-out residuals (G, m, C) of each view for G values of γ, and which of these are poles left undamped."""
+    """Leave-one-out residuals (G, m, C) of each view for G values of γ.
+
+    ``poles`` (G,) says which γ are poles left undamped, ``errors`` (G, m, C) how far rounding may have moved one,
+    None where that does not matter.
+    """
 
     residuals: Views
     poles: np.ndarray
+    errors: np.ndarray | None = None
+
+    def relative_errors(self, Y: np.ndarray) -> np.ndarray:
+        """Return the largest error for each γ (G,), relative to the largest target or value left out."""
+        if self.errors is None:
+            return np.zeros(len(self.poles))
+        size = np.full(len(self.poles), np.abs(Y).max(initial=0.0))
+        for residuals in self.residuals.values():
+            size = np.maximum(size, np.abs(Y - residuals).max(axis=(1, 2), initial=0.0))
+        worst = self.errors.max(axis=(1, 2), initial=0.0)
+        with np.errstate(invalid="ignore"):  # where a value is infinite itself
+            return np.divide(worst, size, out=np.zeros_like(worst), where=size > 0.0)
 
 
 class CentredSystem(ABC):
@@ -126,31 +142,34 @@ class ExactSystem:
         at_once = max(FEW + 1, m // (4 * columns))  # as many γ as fit in half a matrix
         for start in range(0, len(gammas), at_once):
             with self._bar("decomposition" if start == 0 else "leave-one-out"):
-                views, poles = self.leave_one_out(gammas[start : start + at_once])
+                views, poles, errors = self.leave_one_out(gammas[start : start + at_once])
             for g, pole in enumerate(poles):
-                yield Candidate(None if pole else {name: view[g] for name, view in views.items()})
+                left_out = None if pole else {name: view[g] for name, view in views.items()}
+                yield Candidate(left_out, error=float(errors[g]))
 
     def _bar(self, label: str) -> AbstractContextManager[object]:
         """A bar that says what LAPACK is at, where that takes longer than a moment."""
         m = len(self._K)
         return progress(f"{label} of {m} × {m}", None, worthwhile=m >= _LONG)
 
-    def leave_one_out(self, gammas: np.ndarray, *, once: bool = False) -> tuple[Views, np.ndarray]:
-        """Return decision values f⁽⁻ⁱ⁾(x_i), (G, m, columns) for each view, and which γ are at a pole.
+    def leave_one_out(self, gammas: np.ndarray, *, once: bool = False) -> tuple[Views, np.ndarray, np.ndarray]:
+        """Return decision values f⁽⁻ⁱ⁾(x_i), (G, m, columns) for each view, which γ are at a pole, and relative errors.
 
+        The errors (G,) are what rounding may have done to any of the values, relative to the largest.
         ``once``: there is one γ, and no other question will follow.
         """
         parts: dict[str, list[np.ndarray]] = {}
-        poles = np.zeros(len(gammas), dtype=bool)
+        poles, errors = np.zeros(len(gammas), dtype=bool), np.zeros(len(gammas))
         for system, problem in zip(self._systems, self._problems, strict=True):
             path = system.path_once(float(gammas[0])) if once and problem.rows is None else system.path(gammas)
             poles |= path.poles
+            errors = np.fmax(errors, path.relative_errors(problem.Y))
             for name, residuals in path.residuals.items():
                 values = problem.Y - residuals
                 if problem.rows is not None:
                     values = self._spread(system, problem.rows, values, gammas)
                 parts.setdefault(name, []).append(values)
-        return {name: np.concatenate(views, axis=2) for name, views in parts.items()}, poles
+        return {name: np.concatenate(views, axis=2) for name, views in parts.items()}, poles, errors
 
     def _spread(self, system: CentredSystem, rows: np.ndarray, values: np.ndarray, gammas: np.ndarray) -> np.ndarray:
         """Return leave-one-out values for all samples: those outside a problem were never in its training set."""

@@ -31,13 +31,17 @@ Score = Callable[[Views], tuple[float, float]]
 
 @dataclass(frozen=True)
 class Choice:
-    """A γ, the solution there, and, where it was chosen by leave-one-out, the values left out and the path."""
+    """A γ, the solution there, and, where it was chosen by leave-one-out, the values left out and the path.
+
+    ``left_out_error`` is what rounding may have done to these values, relative to the largest.
+    """
 
     gamma: float
     solution: DualSolution
     left_out: Views | None = None
     path: dict[str, np.ndarray] | None = None
     warning: str = ""
+    left_out_error: float = 0.0
 
     def noted(self, note: str) -> Choice:
         """Return the choice with something more said in the report of its solution."""
@@ -147,6 +151,7 @@ class _Search:
         self._best: tuple[float, ...] | None = None
         self._gamma = np.nan
         self._left_out: Views | None = None
+        self._error = 0.0
         self._solution: DualSolution | None = None
 
     def try_all(self, gammas: np.ndarray) -> None:
@@ -161,6 +166,7 @@ class _Search:
             if self._best is None or tuple(scores[g]) >= self._best:
                 self._best, self._gamma, self._solution = tuple(scores[g]), float(gammas[g]), candidate.solution
                 self._left_out = {name: view.copy() for name, view in candidate.views.items()}
+                self._error = candidate.error
         below = len(self.gammas) and gammas[-1] < self.gammas[0]
         parts = [(gammas, scores, poles), (self.gammas, self.scores, self.poles)]
         self.gammas, self.scores, self.poles = map(np.concatenate, zip(*(parts if below else parts[::-1]), strict=True))
@@ -191,7 +197,7 @@ class _Search:
             solution = solution.noted(note)
         path = {"gamma": grid, "score": self.scores[:, 0], "squared_error": -self.scores[:, 1]}
         warning = end_of_grid(self._gamma, grid[~poles], fitted=fitted, rescaled=rescaled)
-        return Choice(self._gamma, solution, self._left_out, path, warning)
+        return Choice(self._gamma, solution, self._left_out, path, warning, self._error)
 
 
 def end_of_grid(gamma: float, grid: np.ndarray, *, fitted: bool = False, rescaled: bool = False) -> str:

@@ -40,17 +40,28 @@ def landmark_passes(symmetric: bool, data: TrainingSet, settings: Settings) -> i
     return (3 + (2 * min(gammas, 1) if once else 4 * gammas)) if symmetric else 6 + 12 * gammas
 
 
-def landmark_count(m: int, passes: float, settings: Settings) -> int:
-    """Return how many landmarks m samples get: as many as asked for, or as affordable."""
+def matrices_held(symmetric: bool) -> int:
+    """Return how many matrices of landmarks by landmarks the normal equations and leave-one-out hold at once.
+
+    Measured: of AsK-LS both sides are one system of twice the size, with its eigenvectors and LAPACK's workspace.
+    """
+    return 12 if symmetric else 33
+
+
+def landmark_count(m: int, passes: float, settings: Settings, matrices: int) -> int:
+    """Return how many landmarks m samples get: as many as asked for, or as affordable.
+
+    ``matrices`` of landmarks by landmarks are held at once.
+    """
     if settings.n_landmarks is not None:
         return settings.n_landmarks
-    return default_landmarks(m, passes) if isinstance(settings.landmarks, str) else len(settings.landmarks)
+    return default_landmarks(m, passes, matrices) if isinstance(settings.landmarks, str) else len(settings.landmarks)
 
 
 def cheaper_on_landmarks(symmetric: bool, data: TrainingSet, Y: np.ndarray, settings: Settings) -> str:
     """Return ``"lowrank"`` or ``"sketched"``, whichever costs less for one γ."""
     m, columns = Y.shape
-    k = landmark_count(m, landmark_passes(symmetric, data, settings), settings)
+    k = landmark_count(m, landmark_passes(symmetric, data, settings), settings, matrices_held(symmetric))
     sides, of = data.X if isinstance(data.X, tuple) else (data.X,), getattr(data.kernel.family, "of", None)
     features = max(abs(side.shape[1]) if len(side.shape) > 1 else 1 for side in sides)
     value = _VALUE + features * (_BY_BLAS if of in ("dot", "sqeuclidean") else _ONE_BY_ONE)

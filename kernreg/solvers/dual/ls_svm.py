@@ -74,8 +74,10 @@ class SymmetricSystem(CentredSystem):
             few = self._by_inverses(gammas)
             if few is not None:
                 return Path({"decision": few}, np.zeros(len(gammas), dtype=bool))
-        residuals = self.spectrum.leave_one_out(self.spectrum.solve(self.T, gammas), gammas)
-        return Path({"decision": residuals}, self.spectrum.poles(gammas))
+        solutions = self.spectrum.solve(self.T, gammas)
+        residuals = self.spectrum.leave_one_out(solutions, gammas)
+        errors = self.spectrum.rounding_errors(solutions, residuals, gammas)
+        return Path({"decision": residuals}, self.spectrum.poles(gammas), errors)
 
     def _by_inverses(self, gammas: np.ndarray) -> np.ndarray | None:
         """Return leave-one-out residuals (G, m, C) by one inverse for each γ, None where one is not accurate."""

@@ -25,7 +25,7 @@ from kernreg.solvers.samples import check_fitted, check_pair, check_samples, inp
 from kernreg.solvers.streamed import row_by_row
 from kernreg.solvers.views import Views
 
-_RESIDUAL_WORTH_A_WARNING = 1e-6
+_ERROR_WORTH_A_WARNING = 1e-6
 
 
 class DualMachine(SaysOfItself, KernelParameters):
@@ -150,7 +150,7 @@ class DualMachine(SaysOfItself, KernelParameters):
         self.__dict__.update(fit)
         if choice.warning:
             advise(choice.warning, GridEndWarning, stacklevel=5)
-        doubt = _doubt(solution)
+        doubt = _doubt(solution) or _doubt_of_left_out(choice.left_out_error, choice.gamma)
         if doubt:
             advise(doubt, LinAlgWarning, stacklevel=5)
 
@@ -197,7 +197,9 @@ class DualMachine(SaysOfItself, KernelParameters):
             raise DataError(f"leave-one-out needs at least 2 samples, and this model was fitted to {len(self._y)}")
         make = self._make_system(damped=self.solver_report_.damped)
         system = ExactSystem(make, self._training_matrix(), self._targets.problems(self._y), self._weights)
-        views, _ = system.leave_one_out(np.array([self.gamma_]), once=True)
+        views, _, errors = system.leave_one_out(np.array([self.gamma_]), once=True)
+        if doubt := _doubt_of_left_out(float(errors[0]), self.gamma_):
+            advise(doubt, LinAlgWarning, stacklevel=3)  # says where leave-one-out was asked for
         return {name: view[0] for name, view in views.items()}
 
     def _training_matrix(self) -> np.ndarray:
@@ -281,14 +283,24 @@ def _why_unavailable(choice: Choice) -> str:
 def _doubt(solution: DualSolution) -> str:
     """Return why rounding errors are a part of the solution that matters, nothing where they are not."""
     report = solution.report
-    if report.strategy == "exact" and report.residual > _RESIDUAL_WORTH_A_WARNING and not report.damped:
+    if report.strategy == "exact" and report.residual > _ERROR_WORTH_A_WARNING and not report.damped:
         return (
             f"the system is ill-conditioned (condition about {report.condition:.2g}): the relative residual is "
             f"{report.residual:.2g} at gamma={report.gamma:g}. A smaller gamma regularises more"
         )
-    if solution.cancelled > _RESIDUAL_WORTH_A_WARNING:
+    if solution.cancelled > _ERROR_WORTH_A_WARNING:
         return (
             f"gamma={report.gamma:g} is so large for this kernel that coefficients cancel in every decision value, "
             f"which leaves a relative error of about {solution.cancelled:.2g}. A smaller gamma regularises more"
         )
     return ""
+
+
+def _doubt_of_left_out(error: float, gamma: float) -> str:
+    """Return why rounding errors are a part of leave-one-out values that matters, nothing where they are not."""
+    if not error > _ERROR_WORTH_A_WARNING:
+        return ""
+    return (
+        f"gamma={gamma:g} is so large for this kernel that rounding may have changed leave-one-out values by "
+        f"{error:.2g} of the largest. A smaller gamma regularises more"
+    )

@@ -7,7 +7,8 @@ import numpy as np
 from kernreg.common.progress import residual_progress
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
-from kernreg.errors import ApproximationWarning, MemoryBudgetError
+from kernreg.engine.budget import beyond_budget
+from kernreg.errors import ApproximationWarning, MemoryBudgetError, MemoryBudgetWarning
 from kernreg.linalg.krylov.sketched_systems import (
     BlockSketched,
     SketchedProblem,
@@ -23,7 +24,10 @@ from kernreg.solvers.dual.training import TrainingSet
 
 _FOLDS, _ENOUGH = 5, 5000  # samples held out of further iterations, whose values calibrate probabilities
 _PASSES = 0.3  # of normal equations that cost as much, about, with 5000 landmarks: for how many there are by default
-_MATRICES = 4  # of landmarks by landmarks, held at once: W, the sketched matrix, and a part of the sketch
+_MATRICES = 4  # of landmarks by landmarks, held at least: W, the sketched matrix, and a part of the sketch
+#: All that are held at once, measured, of LS-SVM and AsK-LS; and where there are few landmarks, because blocks of rows
+#: are as large then.
+_ALL, _AMONG_FEW, _ROWS = (7, 11), (24, 33), 1 << 15
 
 
 class SketchedSystem:
@@ -39,8 +43,12 @@ class SketchedSystem:
     """
 
     def __init__(self, symmetric: bool, data: TrainingSet, Y: np.ndarray, settings: Settings):
-        count = landmark_count(len(Y), _PASSES, settings)
+        count = landmark_count(len(Y), _PASSES, settings, _AMONG_FEW[0 if symmetric else 1])
         _require_room(count)
+        needed = 8 * count * (_ALL[0 if symmetric else 1] * count + min(2 * len(Y), _ROWS))
+        what = f"strategy='sketched' with {count} landmarks"
+        if doubt := beyond_budget(needed, what, "take fewer landmarks (n_landmarks)"):
+            advise(doubt, MemoryBudgetWarning, stacklevel=5)
         if settings.strategy == "auto":
             advise(
                 f"{len(Y)} samples do not fit the memory budget of {readable(memory_budget())} exactly: {count} "

@@ -32,10 +32,14 @@ class DualSolution:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One γ: leave-one-out values f⁽⁻ⁱ⁾(x_i), (m, C) of each view, None at a pole; the solution where it is at hand."""
+    """One γ: leave-one-out values f⁽⁻ⁱ⁾(x_i), (m, C) of each view, None at a pole; the solution where it is at hand.
+
+    ``error`` is what rounding may have done to these values, relative to the largest.
+    """
 
     views: Views | None
     solution: DualSolution | None = None
+    error: float = 0.0
 
 
 class DualSystem(Protocol):

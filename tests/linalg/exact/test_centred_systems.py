@@ -19,6 +19,7 @@ from kernreg.linalg import (
     solve_block_or_spectrum,
     solve_symmetric,
 )
+from kernreg.linalg.exact.block_solve import refuse_pole
 from kernreg.linalg.exact.symmetric_solve import left_out_by_inverse
 
 
@@ -337,3 +338,14 @@ def test_block_solve_is_repeated_in_double_where_single_precision_cannot_tell_th
     close(A / np.abs(a).max(), a / np.abs(a).max(), 1e-9)
     close(C / np.abs(c).max(), c / np.abs(c).max(), 1e-9)
     assert report.condition > 1e4
+
+
+def test_a_pole_is_refused_without_a_decomposition_where_others_are_not_far():
+    rng = np.random.default_rng(8)
+    U, V = (np.linalg.qr(np.column_stack([np.ones(6), rng.normal(size=(6, 5))]))[0][:, 1:] for _ in range(2))
+    kernel = centre((U * [4.0, 2.0, 1.0, 0.5, 0.25]) @ V.T)
+    for gamma in (0.5, 1.0, 2.0):
+        with pytest.raises(ParameterError, match=f"gamma={gamma:g}"):
+            refuse_pole(kernel, gamma)
+    for gamma in (0.3, 0.7, 1.5):
+        refuse_pole(kernel, gamma)

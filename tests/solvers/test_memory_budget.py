@@ -1,0 +1,101 @@
+"""A fit keeps the memory budget, or says before it starts that it will not."""
+
+from __future__ import annotations
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+
+from kernreg import config_context, make_kernel, make_solver
+from kernreg.engine.memory import release
+from kernreg.errors import KernregWarning, MemoryBudgetError, MemoryBudgetWarning
+from kernreg.kernels import spectrum, symmetrize
+
+BUDGET = 20_000_000
+ALLOWED = 1.15 * BUDGET + 4e6
+
+
+def samples(m):
+    X = np.random.default_rng(0).normal(size=(m, 3))
+    return X, np.sin(X[:, 0])
+
+
+def peak(run):
+    """Return the bytes allocated at most, and whether it was said that the budget does not suffice."""
+    run()  # compiled code and imports are not what is measured
+    release()
+    tracemalloc.start()
+    try:
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            run()
+        return tracemalloc.get_traced_memory()[1], any(w.category is MemoryBudgetWarning for w in heard)
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.filterwarnings("ignore::kernreg.errors.KernregWarning")
+@pytest.mark.parametrize("solver", ["ls-svr", "ask-lsr"])
+@pytest.mark.parametrize(
+    ("strategy", "gamma"), [("auto", [1.0]), ("lowrank", 1.0), ("sketched", 1.0), ("iterative", 1.0)]
+)
+def test_dual_machines_without_the_matrix_keep_the_budget(solver, strategy, gamma):
+    X, y = samples(2500)
+    kernel = "rbf(sigma=2.0)" if solver == "ls-svr" else "sne(sigma=2.0)"
+    model = make_solver(solver, kernel=kernel, gamma=gamma, strategy=strategy, max_iter=5, tol=0.1)
+    with config_context(memory=BUDGET):
+        most, said = peak(lambda: model.fit(X, y))
+    assert most <= ALLOWED
+    assert not said
+
+
+@pytest.mark.parametrize("strategy", ["lowrank", "sketched"])
+def test_more_landmarks_than_fit_are_told_before(strategy):
+    X, y = samples(900)
+    model = make_solver("ask-lsr", kernel="sne(sigma=2.0)", gamma=1.0, strategy=strategy, n_landmarks=500)
+    with config_context(memory=BUDGET), pytest.warns(MemoryBudgetWarning, match="with 500 landmarks needs about"):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("how", ["mean", "T"])
+def test_combinations_that_need_the_other_half_keep_the_budget(how):
+    X, _ = samples(int(np.sqrt(0.85 * BUDGET / 8)))
+    kernel = make_kernel("sne(sigma=2.0)")
+    combined = kernel.T if how == "T" else symmetrize(kernel, how)
+    with config_context(memory=BUDGET):
+        most, said = peak(lambda: combined(X))
+    assert most <= ALLOWED
+    assert not said
+    np.testing.assert_allclose(
+        combined(X[:50]), kernel(X[:50]).T if how == "T" else (kernel(X[:50]) + kernel(X[:50]).T) / 2
+    )
+
+
+def test_a_shifted_spectrum_keeps_the_budget_and_others_say_that_they_do_not():
+    X, _ = samples(int(np.sqrt(0.9 * BUDGET / 8)))
+    kernel = make_kernel("tanh")
+    with config_context(memory=BUDGET):
+        most, said = peak(lambda: spectrum(kernel, "shift").bind(X))
+        assert most <= ALLOWED
+        assert not said
+        with pytest.warns(MemoryBudgetWarning, match=r"spectrum\(…, 'clip'\) of 1500 samples needs about"):
+            spectrum(kernel, "clip").bind(X)
+        with pytest.warns(MemoryBudgetWarning, match=r"symmetrize\(…, 'left'\) of 1500 samples needs about"):
+            symmetrize(make_kernel("sne"), "left")(X)
+
+
+def test_all_components_of_a_kernel_svd_are_told_where_they_do_not_fit():
+    X, _ = samples(900)
+    with config_context(memory=BUDGET), pytest.warns(MemoryBudgetWarning, match="n_components=900 .* needs about"):
+        make_solver("ksvd", kernel="rbf(sigma=2.0)", n_components=None).fit(X)
+
+
+def test_what_was_asked_for_exactly_and_does_not_fit_is_told():
+    X, y = samples(1000)
+    with config_context(memory=BUDGET), pytest.warns(MemoryBudgetWarning, match="strategy='exact' with 1000 samples"):
+        make_solver("ls-svr", gamma=[1.0], strategy="exact").fit(X, y)
+    X, y = samples(1700)
+    with config_context(memory=BUDGET), pytest.warns(KernregWarning), pytest.raises(MemoryBudgetError):
+        make_solver("ls-svr", gamma=[1.0], strategy="exact").fit(X, y)
