@@ -131,7 +131,11 @@ def test_threads_that_take_and_forget_never_see_each_others_values():
     assert wrong == []
 
 
-@pytest.mark.parametrize("made", [np.array, lambda K: K.astype(np.float32), np.asfortranarray, lambda K: K], ids=str)
+@pytest.mark.parametrize(
+    "made",
+    [np.array, lambda K: K.astype(np.float32), np.asfortranarray, lambda K: K],
+    ids=["a copy", "float32", "by columns", "its own"],
+)
 def test_what_a_block_function_returns_is_neither_kept_nor_changed(made):
     calls = []
     X = np.random.default_rng(0).integers(0, 3, size=(300, 3)).astype(np.float64)
