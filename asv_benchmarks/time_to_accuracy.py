@@ -102,6 +102,7 @@ def draw(path: Path, runs: list[dict[str, Any]] | None = None) -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     runs = [each for each in (recorded() if runs is None else runs) if "error" in each]
     problems = [name for name in PROBLEMS if any(each["problem"] == name for each in runs)]
@@ -120,6 +121,10 @@ def draw(path: Path, runs: list[dict[str, Any]] | None = None) -> None:
                 style: dict[str, Any] = {"lw": 2.4, "marker": "o", "zorder": 3} if ours else {"lw": 1.0, "marker": "s"}
                 axis.plot(*zip(*points, strict=True), label=name, color=colours[name], ms=5, **style)
         axis.set(xscale="log", yscale="log", xlabel="seconds, fit and prediction", title=TITLES[problem])
+        for side in (axis.xaxis, axis.yaxis):
+            side.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            side.set_major_formatter(lambda value, _: f"{value:g}")
+            side.set_minor_formatter(NullFormatter())
         axis.grid(True, which="both", alpha=0.25)
     lines = {line.get_label(): line for axis in axes[0] for line in axis.get_lines()}
     figure.legend(list(lines.values()), list(lines), loc="lower center", ncol=4, fontsize=8, frameon=False)
