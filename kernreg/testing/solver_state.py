@@ -31,9 +31,7 @@ def interrupted(action: Callable[[], Any], at: int, packages: tuple[str, ...]) -
 
     def watch(frame: FrameType, event: str, argument: Any) -> None:
         nonlocal count
-        # A generator is entered once more when it is thrown away, and what is raised then is lost.
-        generator = frame.f_code.co_flags & inspect.CO_GENERATOR
-        if event == "call" and not generator and frame.f_code.co_filename.startswith(packages):
+        if event == "call" and frame.f_code.co_filename.startswith(packages) and not loses_errors(frame):
             count += 1
             if count == at:
                 raise KeyboardInterrupt
@@ -50,6 +48,17 @@ def interrupted(action: Callable[[], Any], at: int, packages: tuple[str, ...]) -
     finally:
         sys.settrace(before)
     return count
+
+
+def loses_errors(frame: FrameType | None) -> bool:
+    """Whether what is raised here is lost: a generator is entered once more when it is thrown away, as `__del__` is."""
+    if frame is not None and frame.f_code.co_flags & inspect.CO_GENERATOR:
+        return True
+    while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
 
 
 @STATE_LAWS.law("interrupted refit")

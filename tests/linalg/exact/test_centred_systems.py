@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from textbook import textbook_block, textbook_symmetric
 
+from kernreg.engine import memory
 from kernreg.errors import DataError, ParameterError
 from kernreg.linalg import (
     BlockSpectrum,
@@ -278,7 +279,8 @@ def test_matrices_that_are_not_square_are_refused():
 
 @pytest.mark.parametrize(("overwrite", "allowed"), [(False, 2.0), (True, 1.0)])
 @pytest.mark.parametrize("kind", ["definite", "indefinite", "asymmetric"])
-def test_memory_beyond_the_given_matrix(overwrite, allowed, kind):
+def test_memory_beyond_the_given_matrix(overwrite, allowed, kind, monkeypatch):
+    monkeypatch.setattr(memory, "SMALLEST", 1 << 40)  # nothing is kept for the next matrix
     m = 700
     rng = np.random.default_rng(0)
     K = rng.normal(size=(m, m)) / 20

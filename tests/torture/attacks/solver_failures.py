@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import os
 import signal
 import sys
@@ -16,6 +15,7 @@ from random import Random
 from types import FrameType
 from typing import Any
 
+from kernreg.testing.solver_state import loses_errors
 from torture.attack import Attack, Case, Outcome
 from torture.solvers import alike, answers, make, problem, same, subjects
 
@@ -57,9 +57,7 @@ def failing(action: Callable[[], Any], at: int, error: type[BaseException]) -> t
 
     def watch(frame: FrameType, event: str, argument: Any) -> None:
         nonlocal count
-        # A generator is entered once more when it is thrown away, and what is raised then is lost.
-        generator = frame.f_code.co_flags & inspect.CO_GENERATOR
-        if not generator and frame.f_code.co_filename.startswith(places):
+        if frame.f_code.co_filename.startswith(places) and not loses_errors(frame):
             count += 1
             if count == at:
                 raise error(f"injected into {frame.f_code.co_qualname}")
