@@ -16,7 +16,7 @@ from kernreg.plotting import PALETTE
 def table(n_features, n=1200):
     """The first two features decide; the others are noise."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, n_features))
+    X = rng.standard_normal((n, 40))[:, :n_features]
     return X, np.where(np.sin(2 * X[:, 0]) + X[:, 1] ** 2 > 1, "yes", "no")
 
 
