@@ -109,8 +109,9 @@ def _start(kernel: Kernel, batches: Batches) -> tuple[np.ndarray, float]:
     drawn = [batches.training(unit) for _ in range(_START_BATCHES)]
     best = np.inf, unit, 1.0
     for factor in _STARTS:
+        matrices = [(kernel(factor * X), Y) for X, Y in drawn]
         for gamma in _GAMMAS:
-            error = float(np.mean([(left_out_errors(kernel, factor * X, Y, gamma) ** 2).mean() for X, Y in drawn]))
+            error = float(np.mean([(left_out_errors(K, Y, gamma) ** 2).mean() for K, Y in matrices]))
             if error < best[0]:
                 best = error, factor * unit, float(gamma)
     return best[1], best[2]
@@ -122,6 +123,6 @@ def _held_out_error(
     total, count = 0.0, 0
     for rows in checks:
         X, Y, held_out = batches.checked(rows, weights)
-        errors = left_out_errors(kernel, X, Y, gamma)[held_out]
+        errors = left_out_errors(kernel(X), Y, gamma)[held_out]
         total, count = total + float((errors**2).sum()), count + errors.size
     return total / count if count else np.inf
