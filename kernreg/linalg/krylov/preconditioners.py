@@ -9,7 +9,10 @@ Any other K
     span the space, and K̃ is projected on it: K̃ ≈ Q_l (Q_lᵀ K̃ Q_r) Q_rᵀ. Costs one product of K with p columns.
 
 The preconditioner is the inverse of the absolute value of the system with K̃ replaced by its picture, which is positive
-definite as MINRES demands; on the rest of the space it is γ times the identity.
+definite as MINRES demands. On the rest of the space it is a multiple of the identity: 1/κ = γ, or 1/(κ + ρ) where K is
+positive semi-definite, with ρ the size of the eigenvalues that the picture leaves out. The condition is the same, but
+what the picture has seen is then solved in the first step, and the rest is added to it: with a large γ, 1/κ would turn
+to the small eigenvalues first, and an iteration that is ended early would have learned nothing.
 """
 
 from __future__ import annotations
@@ -35,12 +38,13 @@ _FLOOR = 1e-2
 
 @dataclass(frozen=True)
 class SymmetricPreconditioner:
-    """v ↦ |U diag(λ) Uᵀ + κI|⁻¹ v, κ = 1/γ."""
+    """v ↦ |U diag(λ) Uᵀ + κI + ρ (I - U Uᵀ)|⁻¹ v, κ = 1/γ."""
 
     vectors: np.ndarray
     values: np.ndarray
     kappa: float
     trace_error: float | None = None
+    rest: float = 0.0  # ρ
 
     @property
     def rank(self) -> int:
@@ -50,8 +54,9 @@ class SymmetricPreconditioner:
     def __call__(self, V: np.ndarray) -> np.ndarray:
         """Apply to columns."""
         shifted = np.maximum(np.abs(self.values + self.kappa), _FLOOR * self.kappa)
+        outside = self.kappa + self.rest
         inside = self.vectors.T @ V
-        return V / self.kappa + self.vectors @ ((1.0 / shifted - 1.0 / self.kappa)[:, None] * inside)
+        return V / outside + self.vectors @ ((1.0 / shifted - 1.0 / outside)[:, None] * inside)
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,8 @@ def symmetric_preconditioner(
     columns = _columns(kernel, X, None, chosen, centred)
     if definite:
         W = columns[chosen].copy()
-        return SymmetricPreconditioner(*_nystrom(_centred(columns, centred), W, kappa), kappa)
+        vectors, values = _nystrom(_centred(columns, centred), W)
+        return _of_picture(vectors, values, kappa)
     Q = _orthonormal(_centred(columns, centred))
     core = Q.T @ centred.product(Q)
     values, vectors = linalg.eigh(0.5 * (core + core.T))
@@ -146,9 +152,21 @@ def _of_pivots(
         return SymmetricPreconditioner(found.factor, np.zeros(0), kappa, found.trace_error)
     Q, R = linalg.qr(_centred(found.factor, centred), mode="economic", overwrite_a=True, check_finite=False)
     U, singular, _ = linalg.svd(R, check_finite=False)
-    useful = singular**2 > 1e-3 * kappa  # the others are κI to the system
-    vectors = _transform(np.ascontiguousarray(Q), U[:, useful])
-    return SymmetricPreconditioner(vectors, singular[useful] ** 2, kappa, found.trace_error)
+    return _of_picture(_transform(np.ascontiguousarray(Q), U), singular**2, kappa, found.trace_error)
+
+
+def _of_picture(
+    vectors: np.ndarray, values: np.ndarray, kappa: float, trace_error: float | None = None
+) -> SymmetricPreconditioner:
+    """Return the preconditioner of a positive semi-definite picture U diag(λ) Uᵀ, without what is κI to the system."""
+    useful = values > 1e-3 * kappa
+    dropped = len(values) - np.count_nonzero(useful)
+    if dropped:
+        vectors, values = vectors[:, useful], values[useful]
+    # What the picture leaves out is no larger than its smallest value: nothing, if small ones (but for the one that
+    # centring may take) are dropped already.
+    rest = float(values.min(initial=np.inf)) if dropped <= 1 and len(values) else 0.0
+    return SymmetricPreconditioner(vectors, values, kappa, trace_error, rest)
 
 
 def _landmarks(
@@ -184,7 +202,7 @@ def _centred(columns: np.ndarray, centred: CentredOperator) -> np.ndarray:
     return columns
 
 
-def _nystrom(columns: np.ndarray, W: np.ndarray, kappa: float) -> tuple[np.ndarray, np.ndarray]:
+def _nystrom(columns: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return U and λ of C̃ W⁺ C̃ᵀ, working in C̃'s memory."""
     values, vectors = linalg.eigh(np.asarray(W, dtype=np.float64))
     kept = values > 1e-12 * values.max(initial=0.0)
@@ -193,7 +211,7 @@ def _nystrom(columns: np.ndarray, W: np.ndarray, kappa: float) -> tuple[np.ndarr
     # Through features F = C̃ W^(-1/2) rather than C̃ᵀC̃, whose rounding errors W⁻¹ would blow up.
     F = _transform(columns, vectors[:, kept] / np.sqrt(values[kept]))
     gram, rotation = linalg.eigh(F.T @ F)
-    useful = gram > max(1e-12 * gram.max(initial=0.0), 1e-3 * kappa)  # the others are κI to the system
+    useful = gram > 1e-12 * gram.max(initial=0.0)
     return _transform(F, rotation[:, useful] / np.sqrt(gram[useful])), gram[useful]
 
 
