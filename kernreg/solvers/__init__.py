@@ -7,7 +7,7 @@
     kernel_learning/  SCGLDK, SCGOSK: kernels learned from labels or pairs, and what is known about pairs of samples
     explanation/      why a machine predicts what it does: Shapley values, permutation importance, slopes
     inference/        how sure a machine is: intervals and prediction sets, by leave-one-out or by folds
-    tuning.py         tune: kernel parameters and γ by exact leave-one-out
+    tuning/           tune: kernel parameters and γ by exact leave-one-out
     atomicity.py      fits that store all or nothing, answers from one fit
     parameters.py     kernels inside estimators, choices, numbers
     samples.py        tables, indices, pairs, weights
