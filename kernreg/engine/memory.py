@@ -36,7 +36,7 @@ class _Lease:
 
     def __init__(self, raw: np.ndarray, nbytes: int):
         self._raw = raw
-        address = raw.ctypes.data
+        address = raw.__array_interface__["data"][0]
         address += -address % ALIGNMENT
         self.__array_interface__ = {"version": 3, "shape": (nbytes,), "typestr": "|u1", "data": (address, False)}
 
@@ -93,12 +93,15 @@ def _keep(raw: np.ndarray) -> None:
 
 def _bound(small: bool = False) -> float:
     """Return how many bytes may be kept; how much memory there is takes a millisecond to read, and is read at times."""
-    global _read
     setting = get_config().memory
     if isinstance(setting, int):
         return SHARE * setting
-    if small:
-        return SMALL_BOUND
+    return SMALL_BOUND if small else recent_share(setting)
+
+
+def recent_share(setting: float) -> float:
+    """Return a tenth of the memory budget as it was within the last second, for a budget that is a share of memory."""
+    global _read
     now = time.monotonic()
     if _read is None or _read[0] != setting or now - _read[1] > STALE:
         _read = setting, now, SHARE * memory_budget()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kernreg as kr
-from kernreg.engine import memory
+from kernreg.engine import budget, memory
 from kernreg.kernels.builtin import rbf
 
 SHAPE = (900, 900)  # 6.5 MB, above the smallest size that is kept
@@ -152,3 +152,16 @@ def test_what_a_block_function_returns_is_neither_kept_nor_changed(made):
     before = [block.copy() for block in calls]
     K[...] = -1.0
     assert all(np.array_equal(*pair) for pair in zip(before, calls, strict=True))
+
+
+def test_what_is_available_is_not_read_for_every_matrix(monkeypatch):
+    read = []
+    monkeypatch.setattr(memory, "_read", None)
+    monkeypatch.setattr(memory, "memory_budget", lambda: read.append(1) or 10**12)
+    monkeypatch.setattr(budget, "memory_budget", lambda: read.append(2) or 10**12)
+    with kr.config_context(memory=0.5):
+        for _ in range(3):
+            budget.check_fits((1000, 1000), np.dtype(np.float64), "rbf")
+        assert read == [1]
+        budget.check_fits((10**5, 10**6), np.dtype(np.float64), "rbf")  # close to the budget: read anew
+        assert read[-1] == 2
