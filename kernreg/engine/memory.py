@@ -34,11 +34,11 @@ _read: tuple[float, float, float] | None = None  # the share of the available me
 class _Lease:
     """Owns one piece of memory while arrays look into it, and gives it back when the last one is gone."""
 
-    def __init__(self, raw: np.ndarray, nbytes: int):
+    def __init__(self, raw: np.ndarray, shape: tuple[int, ...], dtype: np.dtype):
         self._raw = raw
         address = raw.__array_interface__["data"][0]
         address += -address % ALIGNMENT
-        self.__array_interface__ = {"version": 3, "shape": (nbytes,), "typestr": "|u1", "data": (address, False)}
+        self.__array_interface__ = {"version": 3, "shape": shape, "typestr": dtype.str, "data": (address, False)}
 
     def __del__(self) -> None:
         try:
@@ -50,7 +50,8 @@ class _Lease:
 def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     """Return an uninitialised C-ordered array, aligned, in recycled memory where there is some of that size."""
     dtype = np.dtype(dtype)
-    nbytes = math.prod(map(int, shape)) * dtype.itemsize
+    shape = tuple(map(int, shape))
+    nbytes = math.prod(shape) * dtype.itemsize
     if nbytes < SMALLEST:
         return np.empty(shape, dtype=dtype)
     needed = nbytes + ALIGNMENT
@@ -61,8 +62,7 @@ def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
             if needed <= candidate.nbytes <= needed * 1.2:
                 raw = kept.pop(number)
                 break
-    lease = _Lease(np.empty(needed, dtype=np.uint8) if raw is None else raw, nbytes)
-    return np.asarray(lease).view(dtype).reshape(shape)
+    return np.asarray(_Lease(np.empty(needed, dtype=np.uint8) if raw is None else raw, shape, dtype))
 
 
 def release() -> int:
