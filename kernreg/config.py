@@ -97,7 +97,14 @@ def get_config() -> Config:
     ...     get_config().threads
     2
     """
-    return replace(_process_config(), **_local.get())
+    global _in_force
+    process, changes = _process_config(), _local.get()
+    if not changes:
+        return process
+    known = _in_force  # read once: another thread may replace it
+    if known is None or known[0] is not process or known[1] is not changes:
+        known = _in_force = process, changes, replace(process, **changes)
+    return known[2]
 
 
 def set_config(**changes: Unpack[Settings]) -> None:
@@ -169,6 +176,8 @@ def memory_budget() -> int:
 # surrounding contexts change.
 _process: Config | None = None
 _local: ContextVar[dict[str, Any]] = ContextVar("kernreg_config", default={})  # noqa: B039 (never mutated)
+# What the two gave together when it was last asked for: kernels ask several times in every call.
+_in_force: tuple[Config, dict[str, Any], Config] | None = None
 
 
 def _process_config() -> Config:

@@ -11,6 +11,7 @@ import numpy as np
 from kernreg.common.sizes import readable
 from kernreg.config import get_config, memory_budget
 from kernreg.engine.arrays import is_sparse
+from kernreg.engine.memory import recent_share
 from kernreg.errors import MemoryBudgetError, MemoryBudgetWarning
 
 NEGLIGIBLE = 1 << 22  # bytes that any machine has
@@ -20,7 +21,8 @@ _CHUNK = 1 << 16  # samples looked at together
 def check_fits(shape: tuple[int, int], dtype: np.dtype, name: str) -> None:
     """Raise MemoryBudgetError when an array of that shape is larger than the budget."""
     needed = shape[0] * shape[1] * dtype.itemsize
-    if needed < NEGLIGIBLE and isinstance(get_config().memory, float):
+    setting = get_config().memory
+    if isinstance(setting, float) and (needed < NEGLIGIBLE or needed < recent_share(setting)):
         return  # a share of the available memory: reading how much there is would cost more than the matrix
     budget = memory_budget()
     if needed > budget:

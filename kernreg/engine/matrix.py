@@ -12,7 +12,7 @@ from kernreg.engine.program import Program
 from kernreg.engine.threads import run_tasks, single_threaded_blas
 from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.row_normalisation import make_apply_normalizers, normalized_rows
-from kernreg.engine.tiles.store import Store
+from kernreg.engine.tiles.store import Store, streams
 
 
 def matrix(
@@ -66,10 +66,14 @@ def _all_blocks(filler: BlockFiller, out: np.ndarray, normalizers: np.ndarray | 
     across = -(-m // long)
     store = Store(out)
     apply = None if normalizers is None else compiled(make_apply_normalizers, "rows")
+    in_place = _filled_in_place(filler, out) and apply is None
 
     def task(number: int) -> None:
         i0, j0 = number // across * high, number % across * long
         i1, j1 = min(i0 + high, n), min(j0 + long, m)
+        if in_place:
+            filler.fill(i0, i1, j0, j1, out[i0:i1, j0:j1])
+            return
         block = filler.block(i0, i1, j0, j1)
         if apply is not None:
             apply(block, i1 - i0, j1 - j0, i0, filler.program.log, normalizers)
@@ -77,6 +81,11 @@ def _all_blocks(filler: BlockFiller, out: np.ndarray, normalizers: np.ndarray | 
 
     with single_threaded_blas(filler.uses_blas):
         run_tasks(task, -(-n // high) * across)
+
+
+def _filled_in_place(filler: BlockFiller, out: np.ndarray) -> bool:
+    """Return whether blocks are computed where they stay: those of a result that is written past the cache are not."""
+    return filler.program.fills and not streams(out)
 
 
 def _all_strips(filler: BlockFiller, out: np.ndarray) -> None:
@@ -95,11 +104,15 @@ def _lower_and_mirror(filler: BlockFiller, out: np.ndarray) -> None:
     n, side = filler.shape[0], filler.side
     starts = range(0, n, side)
     blocks = [(i0, j0) for i0 in starts for j0 in starts if j0 <= i0]
-    store = Store(out)
+    store, in_place = Store(out), _filled_in_place(filler, out)
 
     def task(number: int) -> None:
         i0, j0 = blocks[number]
         i1, j1 = min(i0 + side, n), min(j0 + side, n)
+        if in_place:
+            filler.fill(i0, i1, j0, j1, out[i0:i1, j0:j1], lower=i0 == j0)
+            store.mirror(i1 - i0, j1 - j0, i0, j0)
+            return
         store.put_with_mirror(filler.seen_block(i0, i1, j0, j1), i1 - i0, j1 - j0, i0, j0)
 
     with single_threaded_blas(filler.uses_blas):

@@ -34,11 +34,11 @@ _read: tuple[float, float, float] | None = None  # the share of the available me
 class _Lease:
     """Owns one piece of memory while arrays look into it, and gives it back when the last one is gone."""
 
-    def __init__(self, raw: np.ndarray, nbytes: int):
+    def __init__(self, raw: np.ndarray, shape: tuple[int, ...], dtype: np.dtype):
         self._raw = raw
-        address = raw.ctypes.data
+        address = raw.__array_interface__["data"][0]
         address += -address % ALIGNMENT
-        self.__array_interface__ = {"version": 3, "shape": (nbytes,), "typestr": "|u1", "data": (address, False)}
+        self.__array_interface__ = {"version": 3, "shape": shape, "typestr": dtype.str, "data": (address, False)}
 
     def __del__(self) -> None:
         try:
@@ -50,7 +50,8 @@ class _Lease:
 def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     """Return an uninitialised C-ordered array, aligned, in recycled memory where there is some of that size."""
     dtype = np.dtype(dtype)
-    nbytes = math.prod(map(int, shape)) * dtype.itemsize
+    shape = tuple(map(int, shape))
+    nbytes = math.prod(shape) * dtype.itemsize
     if nbytes < SMALLEST:
         return np.empty(shape, dtype=dtype)
     needed = nbytes + ALIGNMENT
@@ -61,8 +62,7 @@ def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
             if needed <= candidate.nbytes <= needed * 1.2:
                 raw = kept.pop(number)
                 break
-    lease = _Lease(np.empty(needed, dtype=np.uint8) if raw is None else raw, nbytes)
-    return np.asarray(lease).view(dtype).reshape(shape)
+    return np.asarray(_Lease(np.empty(needed, dtype=np.uint8) if raw is None else raw, shape, dtype))
 
 
 def release() -> int:
@@ -93,12 +93,15 @@ def _keep(raw: np.ndarray) -> None:
 
 def _bound(small: bool = False) -> float:
     """Return how many bytes may be kept; how much memory there is takes a millisecond to read, and is read at times."""
-    global _read
     setting = get_config().memory
     if isinstance(setting, int):
         return SHARE * setting
-    if small:
-        return SMALL_BOUND
+    return SMALL_BOUND if small else recent_share(setting)
+
+
+def recent_share(setting: float) -> float:
+    """Return a tenth of the memory budget as it was within the last second, for a budget that is a share of memory."""
+    global _read
     now = time.monotonic()
     if _read is None or _read[0] != setting or now - _read[1] > STALE:
         _read = setting, now, SHARE * memory_budget()

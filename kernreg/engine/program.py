@@ -60,6 +60,10 @@ class Program:
         The factorisation used for products with sparse data.
     side : int, optional
         The side of the blocks in which a matrix is filled, where a function of blocks wants smaller ones.
+    fills : bool
+        Whether a function of blocks takes ``out``: the array in which it may leave its values.
+    blas : bool
+        Whether a function of blocks may call BLAS, which is held to one thread meanwhile.
 
     Examples
     --------
@@ -80,6 +84,8 @@ class Program:
     self_term: bool = True
     split: Split | None = field(default=None)
     side: int | None = None
+    fills: bool = False
+    blas: bool = True
 
     @property
     def two_spaces(self) -> bool:

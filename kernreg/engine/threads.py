@@ -136,7 +136,9 @@ class _BlasLimit:
         after = min(self._limits, default=None)
         if after != before:
             for library, threads in zip(self._libraries or (), self._before, strict=True):
-                _set_threads(library, threads if after is None else min(after, threads))
+                now, then = (threads if limit is None else min(limit, threads) for limit in (before, after))
+                if then != now:  # BLAS that has one thread anyway stays as it is: setting it takes microseconds
+                    _set_threads(library, then)
 
     def after_fork_in_child(self) -> None:
         # A forked child starts over: no other thread of the parent lives here.

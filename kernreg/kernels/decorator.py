@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
@@ -42,6 +42,7 @@ class Declaration:
     represent: Callable[..., Any] | None
     learn: Mapping[str, Callable[..., Any]]
     block: int
+    blas: bool
     example: Callable[..., Any] | None
     name: str | None
 
@@ -58,6 +59,7 @@ class FunctionFamily(KernelFamily):
         self.function, self.declared = function, declared
         self.of = declared.of if isinstance(declared.of, str) else "term"
         self.normalize, self.inputs = declared.normalize, declared.inputs
+        self.fills = self.of == "blocks" and _takes_out(plain)
         super().__init__(
             name,
             PackedKernel if isinstance(declared.inputs, Structure) else FunctionKernel,
@@ -75,9 +77,12 @@ class FunctionFamily(KernelFamily):
             seen = "the two samples" if pair else "the statistic"
             raise ParameterError(f"kernel {name!r}: the function takes too few arguments; it must take {seen} first")
         prepare, domains = self.declared.prepare, self.declared.parameters
-        parameters = (
-            _parameters(name, plain, skipped, domains) if prepare is None else _parameters(name, prepare, 0, domains)
-        )
+        given = list(inspect.signature(plain).parameters.values())[skipped:]
+        if prepare is not None:
+            given = list(inspect.signature(prepare).parameters.values())
+        elif self.fills:
+            given = [parameter for parameter in given if parameter.name != "out"]
+        parameters = _parameters(name, given, domains)
         if self.normalize and self.of in ("sqeuclidean", "l1"):
             parameters += (Parameter("self_term", True, boolean),)
         return parameters
@@ -108,6 +113,7 @@ def kernel(
     represent: Callable[..., Any] | None = None,
     learn: Mapping[str, Callable[..., Any]] | None = None,
     block: int = BLOCK,
+    blas: bool = True,
     example: Callable[..., Any] | None = None,
     name: str | None = None,
 ) -> Any:
@@ -117,7 +123,10 @@ def kernel(
     ----------
     of : {"dot", "sqeuclidean", "l1", "rows", "blocks"} or callable
         What the function sees of a pair of samples: the inner product, the squared distance, the l1 distance, the
-        sum over features of ``of(x_d, z_d)``, the two rows, or two arrays of rows (called as plain Python).
+        sum over features of ``of(x_d, z_d)``, the two rows, or two arrays of rows (called as plain Python). A function
+        of two arrays that ends with ``*, out=None`` may fill ``out`` and return it, where that is not None: an array of
+        the result's shape and dtype, often a part of the matrix itself. Its rows are contiguous, all of it may not be.
+        Where a symmetric kernel gets ``out`` and the same object twice, values above the diagonal are not looked at.
     symmetric : bool
         k(x, z) = k(z, x) holds. Only then is half of k(X) mirrored.
     definite : bool, None or callable
@@ -149,6 +158,9 @@ def kernel(
     block : int
         For a Structure: how many samples on each side a block of the matrix has, at most 256. Where a pair costs more
         than a call of the function, small blocks spread few samples over threads, and spare half of a symmetric k(X).
+    blas : bool
+        For ``of="blocks"``: whether the function may call BLAS, products of NumPy for example. False saves the time to
+        hold BLAS to one thread, which small matrices notice.
     example : callable, optional
         ``example(rng, n)`` returns (kernel, samples) for the test kit; needed where parameters have no default, and for
         structured samples.
@@ -181,6 +193,7 @@ def kernel(
         represent=represent,
         learn=dict(learn or {}),
         block=block,
+        blas=blas,
         example=example,
         name=name,
     )
@@ -209,7 +222,8 @@ def _check(name: str, declared: Declaration) -> None:
         raise ParameterError(f"kernel {name!r}: log=True says how rows are normalised; it needs normalize='rows'")
     if declared.normalize and declared.symmetric:
         raise ParameterError(f"kernel {name!r}: a row-normalised kernel is not symmetric")
-    for option, accepted in (("symmetric", (True, False)), ("definite", (True, False, None)), ("log", (True, False))):
+    for option in ("symmetric", "definite", "log", "blas"):
+        accepted = (True, False, None) if option == "definite" else (True, False)
         given = getattr(declared, option)
         if not (any(given is value for value in accepted) or (option == "definite" and callable(given))):
             raise ParameterError(f"kernel {name!r}: {option}={given!r}; accepted are {', '.join(map(str, accepted))}")
@@ -227,8 +241,8 @@ def _check(name: str, declared: Declaration) -> None:
         raise ParameterError(f"kernel {name!r}: inputs={declared.inputs!r}; accepted are {known} and a Structure")
     if declared.represent is not None or declared.learn or declared.block != BLOCK:
         raise ParameterError(f"kernel {name!r}: represent=, learn= and block= need a Structure as inputs=")
-    if (declared.prepare is not None or declared.inputs == "index") and of != "blocks":
-        raise ParameterError(f"kernel {name!r}: prepare= and inputs='index' need of='blocks'")
+    if (declared.prepare is not None or declared.inputs == "index" or not declared.blas) and of != "blocks":
+        raise ParameterError(f"kernel {name!r}: prepare=, blas=False and inputs='index' need of='blocks'")
 
 
 def _check_structured(name: str, declared: Declaration) -> None:
@@ -241,11 +255,15 @@ def _check_structured(name: str, declared: Declaration) -> None:
         raise ParameterError(f"kernel {name!r}: block={declared.block!r}; accepted are integers from 1 to {BLOCK}")
 
 
-def _parameters(
-    owner: str, source: Callable[..., Any], skipped: int, domains: Mapping[str, Domain]
-) -> tuple[Parameter, ...]:
+def _takes_out(function: FunctionType) -> bool:
+    """Return whether a function of blocks ends with ``*, out=None``."""
+    out = inspect.signature(function).parameters.get("out")
+    return out is not None and out.kind is out.KEYWORD_ONLY and out.default is None
+
+
+def _parameters(owner: str, given: Sequence[inspect.Parameter], domains: Mapping[str, Domain]) -> tuple[Parameter, ...]:
     found = []
-    for parameter in list(inspect.signature(source).parameters.values())[skipped:]:
+    for parameter in given:
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise ParameterError(f"kernel {owner!r}: {parameter} is not allowed; parameters are plain names")
         if parameter.name == "self_term" or "__" in parameter.name or parameter.name.startswith("_"):

@@ -239,6 +239,8 @@ def check_learnt(owner: str, name: str, value: Any, shape: tuple[int | None, ...
 
 def value_key(value: Any) -> Any:
     """Return something hashable that is equal exactly when two parameter values are."""
+    if value is None or type(value) in (float, int, str, bool, tuple):
+        return value
     if isinstance(value, SampleParts):
         return tuple(map(value_key, value.parts))
     if isinstance(value, PackedSamples):

@@ -114,6 +114,8 @@ class FunctionKernel(Kernel):
             log=declared.log,
             self_term=self_term,
             split=declared.split,
+            fills=family.fills,
+            blas=declared.blas,
         )
 
     def _samples(self, X: Any, name: str) -> Any:

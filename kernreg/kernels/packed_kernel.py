@@ -67,9 +67,10 @@ class PackedKernel(Kernel):
         values = dict(self._values)
         for name in names:
             values[name] = self._declared.learn[name](samples, weights, dict(values))
-        made = self._family(**values)
-        assert isinstance(made, PackedKernel)
-        return made
+        for parameter in self._family.parameters:
+            if parameter.name in names:  # the others are accepted already
+                values[parameter.name] = parameter.accept(values[parameter.name], self.name)
+        return type(self)(self._family, values)
 
     def bind(self, Z: Any) -> Kernel:
         """Return the kernel with values for parameters that are words, from the samples ``Z``."""
@@ -79,11 +80,11 @@ class PackedKernel(Kernel):
         return self._resolved(X if Z is None else Z)
 
     def _program(self) -> Program:
-        function, represent = self._family.function, self._declared.represent
-        assert function is not None
+        family: Any = self._family
+        function, represent = family.function, self._declared.represent
 
-        def blocks(X: Any, Z: Any, *parameters: Any) -> np.ndarray:
-            return function(X.parts, Z.parts, *parameters)
+        def blocks(X: Any, Z: Any, *parameters: Any, **options: Any) -> np.ndarray:
+            return function(X.parts, Z.parts, *parameters, **options)
 
         return Program(
             name=self.name,
@@ -92,6 +93,8 @@ class PackedKernel(Kernel):
             parameters=tuple(self._values.values()),
             symmetric=self._family.symmetric,
             side=self._declared.block,
+            fills=family.fills,
+            blas=self._declared.blas,
         )
 
     def _represented(self, X: PackedSamples) -> Any:

@@ -27,7 +27,10 @@ class SampleParts:
         self.dtype = np.dtype(np.float32 if single else np.float64)
 
     def __getitem__(self, rows: slice) -> SampleParts:
-        return SampleParts(tuple(part[rows] for part in self.parts))
+        some = object.__new__(SampleParts)  # its type is known: blocks are cut often
+        some.parts = tuple([part[rows] for part in self.parts])
+        some.shape, some.dtype = (some.parts[0].shape[0], -1), self.dtype
+        return some
 
 
 def same_samples(X: Any, Z: Any) -> bool:

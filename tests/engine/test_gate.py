@@ -16,6 +16,7 @@ import threadpoolctl
 
 import kernreg as kr
 from kernreg import kernel
+from kernreg.engine import threads as gate
 from kernreg.engine.compiler import cache
 from kernreg.engine.threads import configured_blas, run_tasks, single_threaded_blas, thread_count
 from kernreg.kernels.builtin import rbf, sne
@@ -348,3 +349,10 @@ def test_numbas_threading_layer_does_not_matter(fresh_python, layer):
         print(json.dumps(all(np.array_equal(K, results[0]) for K in results) and len(results) == 4))
     """
     assert fresh_python(code, NUMBA_THREADING_LAYER=layer) is True
+
+
+def test_blas_that_has_one_thread_is_not_set(monkeypatch):
+    with threadpoolctl.threadpool_limits(1, user_api="blas"):
+        monkeypatch.setattr(gate, "_set_threads", lambda library, threads: pytest.fail("set"))
+        with single_threaded_blas():
+            assert set(blas_threads()) == {1}

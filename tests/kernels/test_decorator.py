@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import kernreg as kr
 from kernreg import kernel
+from kernreg.engine.tiles import store
 from kernreg.errors import EngineError, ParameterError, PerformanceWarning
 from kernreg.jit import exp, log
 from kernreg.kernels import Parameter, choice, integer, interval, nonnegative, positive, real
@@ -323,3 +325,71 @@ def test_an_import_inside_a_kernel_function_is_named():
 
     with pytest.raises(EngineError, match=r"'local-import'.*import statement; import what it needs outside"):
         local_import()(np.eye(2))
+
+
+def squared_distances(A, B, out):
+    out[...] = ((A[:, None] - B) ** 2).sum(axis=2)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_function_of_blocks_may_fill_the_array_it_is_given(symmetric, threads, monkeypatch):
+    seen = []
+
+    @kernel(of="blocks", symmetric=symmetric, blas=False)
+    def filling(A, B, shift=1.0, *, out=None):
+        out = np.empty((len(A), len(B)), dtype=A.dtype) if out is None else out
+        squared_distances(A, B, out)
+        out += shift
+        if A is B:  # half of a block on the diagonal is enough
+            out[np.triu_indices(len(A), 1)] = np.nan
+        seen.append(out)
+        return out
+
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(600, 3)), rng.normal(size=(270, 3))
+    expected = [((A[:, None] - other) ** 2).sum(axis=2) + 2.0 for other in (A, B)]
+    k = filling(shift=2.0)
+    assert [parameter.name for parameter in filling.parameters] == ["shift"]
+    with kr.config_context(threads=threads):
+        results = k(A), k(A, B)
+        for found, wanted in zip(results, expected, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-12)
+            assert any(np.shares_memory(block, found) for block in seen)  # filled in place
+        np.testing.assert_allclose(k(A.astype(np.float32), B.astype(np.float32)), expected[1], rtol=1e-4)
+        monkeypatch.setattr(store, "STREAM_FROM", 0)  # past the cache: blocks are copied
+        np.testing.assert_array_equal(k(A), results[0])
+        np.testing.assert_array_equal(k(A, B), results[1])
+        np.testing.assert_allclose(k.operator(A) @ np.ones(600), expected[0].sum(axis=1), rtol=1e-12)
+        np.testing.assert_allclose(k.diagonal(A), np.full(600, 2.0))
+        np.testing.assert_allclose(k.scalar(A[0], B[0]), expected[1][0, 0], rtol=1e-12)
+
+
+def test_a_function_of_blocks_need_not_fill_the_array_it_is_given():
+    @kernel(of="blocks", symmetric=True)
+    def ignoring(A, B, *, out=None):
+        return A @ B.T
+
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(300, 3))
+    np.testing.assert_allclose(ignoring()(A), A @ A.T, atol=1e-13)
+
+
+def test_out_is_for_functions_of_blocks_and_so_is_blas():
+    with pytest.raises(ParameterError, match="plain names"):
+
+        @kernel(of="rows")
+        def of_rows(x, z, *, out=None):
+            return x[0]
+
+    with pytest.raises(ParameterError, match="blas=False"):
+
+        @kernel(of="dot", blas=False)
+        def of_dot(dot):
+            return dot
+
+    with pytest.raises(ParameterError, match="blas='no'"):
+
+        @kernel(of="blocks", blas="no")
+        def worded(A, B):
+            return A @ B.T

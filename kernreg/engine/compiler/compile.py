@@ -9,8 +9,7 @@ from __future__ import annotations
 import threading
 import types
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -90,12 +89,18 @@ def _single(value: Any) -> np.float32:
     return np.float32(number)
 
 
-@contextmanager
-def compilation_errors(name: str) -> Iterator[None]:
-    """Say which kernel it is whose function Numba cannot compile."""
-    try:
-        yield
-    except (NumbaError, UnsupportedBytecodeError) as cause:  # the second is none of the first
+class compilation_errors:
+    """Say which kernel it is whose function Numba cannot compile: a context, which costs next to nothing."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, cause: BaseException | None, traceback: Any) -> None:
+        if not isinstance(cause, NumbaError | UnsupportedBytecodeError):  # the second is none of the first
+            return
         # Numba reports its own layers first: the reason is what follows the last of them.
         inner = str(cause).rpartition("Failed in nopython mode pipeline")[2]
         lines = [line.strip() for line in inner.splitlines()[1:] if line.strip()] or [str(cause)]
@@ -103,7 +108,7 @@ def compilation_errors(name: str) -> Iterator[None]:
         if "IMPORT_NAME" in reason:
             reason = "it has an import statement; import what it needs outside, at the top of the module"
         raise EngineError(
-            f"the function of kernel {name!r} cannot be compiled: {reason.rstrip('.')}. "
+            f"the function of kernel {self._name!r} cannot be compiled: {reason.rstrip('.')}. "
             "A kernel function computes with numbers: it may call the functions of kernreg.jit and math, and plain "
             "functions that do the same; for anything else write the kernel with of='blocks'"
         ) from cause

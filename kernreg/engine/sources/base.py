@@ -146,10 +146,10 @@ def is_row_source(X: Any) -> bool:
     >>> is_row_source(np.eye(2)), is_row_source(ArrayRows(np.eye(2)))
     (False, True)
     """
+    if isinstance(X, np.ndarray):  # first: the check of an abstract class takes longer
+        return isinstance(X, np.memmap) and X.ndim == 2 and X.nbytes > memory_budget() // _LARGE_MAP
     if isinstance(X, RowSource):
         return True
-    if isinstance(X, np.ndarray):
-        return isinstance(X, np.memmap) and X.ndim == 2 and X.nbytes > memory_budget() // _LARGE_MAP
     shape = getattr(X, "shape", None)
     if not isinstance(shape, tuple) or len(shape) != 2 or is_sparse(X) or hasattr(X, "iloc"):
         return False

@@ -51,7 +51,6 @@ class BlockFiller:
         self._statistic: Any = None
         self._seen = _read_only(X), _read_only(Z)  # by functions of third parties, which may not change them
         self.sparse = is_sparse(X) or is_sparse(Z)
-        self._store = compiled(make_store, "block", copy_row)
         if program.statistic == "blocks":
             self._fill = self._fill_from_python
             return
@@ -87,8 +86,10 @@ class BlockFiller:
 
     @property
     def uses_blas(self) -> bool:
-        """Whether filling a block calls BLAS (block functions of plugins may do anything)."""
-        return self.program.statistic == "blocks" or (self._statistic is not None and self._statistic.gemm)
+        """Whether filling a block calls BLAS (block functions of plugins may, unless they say that they do not)."""
+        if self.program.statistic == "blocks":
+            return self.program.blas
+        return self._statistic is not None and self._statistic.gemm
 
     @property
     def strip_shape(self) -> tuple[int, int]:
@@ -122,7 +123,7 @@ class BlockFiller:
 
     def seen_block(self, i0: int, i1: int, j0: int, j1: int) -> np.ndarray:
         """Return the same to be read and not written to: what a block function returns may be its own."""
-        if self.program.statistic != "blocks":
+        if self.program.statistic != "blocks" or self.program.fills:
             return self.block(i0, i1, j0, j1)
         values = self._from_python(i0, i1, j0, j1)
         if values.dtype == self.dtype and values.flags.c_contiguous and values.flags.writeable:
@@ -137,9 +138,10 @@ class BlockFiller:
         if not hasattr(scratch, "strip"):
             scratch.strip = empty(self.strip_shape, self.dtype)
         if self._statistic is None or not self._statistic.fills_rows or self._statistic.dtype != self.dtype:
+            store = compiled(make_store, "block", copy_row)
             for j0 in range(0, self.shape[1], self.side):
                 j1 = min(j0 + self.side, self.shape[1])
-                self._store(self.block(i0, i1, j0, j1), i1 - i0, j1 - j0, scratch.strip, 0, j0, False)
+                store(self.block(i0, i1, j0, j1), i1 - i0, j1 - j0, scratch.strip, 0, j0, False)
         else:
             width = self._statistic.rows(scratch.statistic, i0, i1, scratch.strip)
             if not self.program.self_term:
@@ -157,13 +159,27 @@ class BlockFiller:
     def _fill_pairs(self, i0: int, i1: int, j0: int, j1: int, block: np.ndarray) -> None:
         self._pairs(*self._seen, i0, i1, j0, j1, block, self.parameters)
 
-    def _fill_from_python(self, i0: int, i1: int, j0: int, j1: int, block: np.ndarray) -> None:
-        block[: i1 - i0, : j1 - j0] = self._from_python(i0, i1, j0, j1)
+    def fill(self, i0: int, i1: int, j0: int, j1: int, out: np.ndarray, lower: bool = False) -> None:
+        """Write K[i0:i1, j0:j1], values of a block function, to an array of that shape.
 
-    def _from_python(self, i0: int, i1: int, j0: int, j1: int) -> np.ndarray:
+        With ``lower`` it is a block on the diagonal of a symmetric K(X), of which the lower half is enough.
+        """
+        values = self._from_python(i0, i1, j0, j1, out, lower)
+        if values is not out:
+            out[...] = values
+
+    def _fill_from_python(self, i0: int, i1: int, j0: int, j1: int, block: np.ndarray) -> None:
+        self.fill(i0, i1, j0, j1, block[: i1 - i0, : j1 - j0])
+
+    def _from_python(
+        self, i0: int, i1: int, j0: int, j1: int, out: np.ndarray | None = None, lower: bool = False
+    ) -> np.ndarray:
         X, Z = self._seen
+        options = {"out": out} if self.program.fills else {}
         try:
-            returned = self.program.function(X[i0:i1], Z[j0:j1], *self.parameters)
+            x = X[i0:i1]
+            z = x if lower else Z[j0:j1]
+            returned = self.program.function(x, z, *self.parameters, **options)
         except (ValueError, IndexError):
             check_pair(X, Z)  # a kernel that is not between two spaces: this says it better
             raise

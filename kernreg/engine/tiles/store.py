@@ -103,12 +103,15 @@ def turn(block, rows, start, count, lines):
 
 
 def make_store_transposed(copy: Callable[..., None], turn: Callable[..., None]) -> Callable[..., None]:
-    """Driver: a block below the diagonal to its mirror place above it; on the diagonal, its own upper half."""
+    """Driver: a block below the diagonal to its mirror place above it; on the diagonal, its own upper half.
 
-    def store_transposed(block, rows, columns, K, i0, j0, stream, lines):
+    The columns of the block are those from ``first`` on of an array, which may be K itself.
+    """
+
+    def store_transposed(block, first, rows, columns, K, i0, j0, stream, lines):
         for jb in range(0, columns, 8):
             high = min(8, columns - jb)
-            turn(block, rows, jb, high, lines)
+            turn(block, rows, first + jb, high, lines)
             for j in range(high):
                 # Row j0 + jb + j of K receives the columns i0 …; on the diagonal only those right of it.
                 skip = max(0, j0 + jb + j + 1 - i0)
@@ -142,5 +145,12 @@ class Store:
     def put_with_mirror(self, block: np.ndarray, rows: int, columns: int, i0: int, j0: int) -> None:
         """Write a block on or below the diagonal, and its mirror image."""
         self._store(block, rows, columns, self._K, i0, j0, self._stream)
+        self._mirror(block, 0, rows, columns, i0, j0)
+
+    def mirror(self, rows: int, columns: int, i0: int, j0: int) -> None:
+        """Write the mirror image of a block on or below the diagonal that is in K already."""
+        self._mirror(self._K[i0 : i0 + rows], j0, rows, columns, i0, j0)
+
+    def _mirror(self, block: np.ndarray, first: int, rows: int, columns: int, i0: int, j0: int) -> None:
         lines = np.empty((8, len(block)), dtype=block.dtype)
-        self._transposed(block, rows, columns, self._K, i0, j0, self._stream, lines)
+        self._transposed(block, first, rows, columns, self._K, i0, j0, self._stream, lines)

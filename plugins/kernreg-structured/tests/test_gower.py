@@ -55,6 +55,35 @@ def test_values_are_those_of_the_formula(missing, weights):
     assert (K[:, 3] == 0.0).all()
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("weights", [None, (0.1, 0.7, 0.0, 2.3, 1.0, 0.3, 1.1)])
+def test_a_value_has_the_same_bits_wherever_it_stands(missing, weights):
+    rng = np.random.default_rng(3)
+    X, Z = numbers(rng, 600, missing), numbers(rng, 300, missing)
+    X[5:40] = numbers(rng, 35, 0.0)  # blocks with and without missing values
+    k = gower(categorical=(3, 4, 5), weights=weights).bind(X)
+    with kr.config_context(threads=1):
+        K, L = k(X), k(X, Z)
+    with kr.config_context(threads=3):
+        np.testing.assert_array_equal(k(X), K)
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_array_equal(k(Z, X), L.T)
+    np.testing.assert_array_equal(np.vstack([block for _, block in k.blocks(X, block_rows=37)]), K)
+    rows = rng.permutation(600)[:90]
+    np.testing.assert_array_equal(k(X[rows], Z[:50]), L[rows, :50])
+    np.testing.assert_array_equal(k(X[5:40]), K[5:40, 5:40])
+    out = np.empty((600, 600)).T
+    np.testing.assert_array_equal(k(X, out=out), K)
+
+
+def test_weights_may_be_of_any_sizes_where_values_are_missing():
+    X = np.array([[1.0, np.nan, 2.0], [np.nan, 3.0, 4.0], [1.0, 5.0, np.nan]])
+    weights, ranges = (1e-20, 1.0, 0.3), (1.0, 4.0, 2.0)
+    K = gower(ranges=ranges, weights=weights)(X)
+    expected = [[formula(x, z, (), ranges, weights) for z in X] for x in X]
+    np.testing.assert_allclose(K, expected, atol=1e-15)
+
+
 def people(rng, n):
     return pd.DataFrame(
         {

@@ -1,88 +1,192 @@
-"""The coefficient of Gower for blocks of pairs, compiled: one pass over each column, along the second samples."""
+"""The coefficient of Gower for blocks of pairs, compiled: two columns in one pass along the second samples.
+
+The columns that count stand in pairs, first those of numbers, then those of values that are equal or not; an odd one
+has a column of nothing beside it. Sums run over pairs in this order, whether a value is missing or not: a coefficient
+has the same bits in every block, and with its samples exchanged.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from kernreg_structured.compiling import compiled
 
-
-@compiled
-def _complete(X, Z, weights, A, C, unequal, out):
-    """Weighted distances where nothing is missing; X is rows × columns, Z columns × rows."""
-    total = weights.sum() + unequal.sum()
-    for i in range(X.shape[0]):
-        row = out[i]
-        row[:] = 0.0
-        for k in range(0, X.shape[1] - 1, 2):  # two columns in one pass over the row
-            x, w, z = X[i, k], weights[k], Z[k]
-            y, v, u = X[i, k + 1], weights[k + 1], Z[k + 1]
-            for j in range(z.shape[0]):
-                apart, other = abs(x - z[j]), abs(y - u[j])
-                row[j] += (apart if apart < w else w) + (other if other < v else v)
-        if X.shape[1] % 2:
-            x, w, z = X[i, -1], weights[-1], Z[-1]
-            for j in range(z.shape[0]):
-                apart = abs(x - z[j])
-                row[j] += apart if apart < w else w
-        for k in range(0, A.shape[1] - 1, 2):
-            a, w, c = A[i, k], unequal[k], C[k]
-            b, v, e = A[i, k + 1], unequal[k + 1], C[k + 1]
-            for j in range(c.shape[0]):
-                row[j] += (0.0 if a == c[j] else w) + (0.0 if b == e[j] else v)
-        if A.shape[1] % 2:
-            a, w, c = A[i, -1], unequal[-1], C[-1]
-            for j in range(c.shape[0]):
-                row[j] += 0.0 if a == c[j] else w
-        for j in range(row.shape[0]):
-            row[j] = 1.0 - row[j] / total
+NOTHING = -1  # in the place of a column
+_STEP = 32  # columns of a row on the diagonal are a multiple of this
+_SIZE = 8  # bytes of a number: a constant, so that the compiler knows the stride
 
 
 @compiled
-def _with_missing(X, Z, weights, A, C, unequal, out):
-    """The same over the columns that both samples of a pair have; 0 where there is none."""
-    known = np.empty(out.shape[1])
-    for i in range(X.shape[0]):
-        row = out[i]
-        row[:] = 0.0
-        known[:] = 0.0
-        for k in range(X.shape[1]):
-            x, w, z = X[i, k], weights[k], Z[k]
-            if x == x:
-                for j in range(z.shape[0]):
-                    apart = abs(x - z[j])
-                    apart = apart if apart < w else w
-                    there = z[j] == z[j]
-                    row[j] += apart if there else 0.0
-                    known[j] += w if there else 0.0
-        for k in range(A.shape[1]):
-            a, w, c = A[i, k], unequal[k], C[k]
-            if a == a:
-                for j in range(c.shape[0]):
-                    there = c[j] == c[j]
-                    row[j] += 0.0 if (a == c[j] or not there) else w
-                    known[j] += w if there else 0.0
-        for j in range(row.shape[0]):
-            row[j] = 1.0 - row[j] / known[j] if known[j] > 0.0 else 0.0
+def _paired_columns(of_X, of_Z):
+    """Which columns count, and how many of them are numbers, for both sides.
 
-
-def coefficients(numbers: Any, categories: Any, complete: bool) -> np.ndarray:
-    """Return 1 - Σ_k distance_k / Σ_k w_k of all pairs.
-
-    Parameters
-    ----------
-    numbers : tuple of ndarray
-        Of shape (n, p) and (m, p), multiplied by their weights and divided by their ranges; and the p weights.
-    categories : tuple of ndarray
-        Of shape (n, q) and (m, q), values that are equal or not; and the q weights.
-    complete : bool
-        Whether no value is missing.
+    One side may have nothing but missing values in a column, and then does not know what the other holds.
     """
-    (X, Z, weights), (A, C, unequal) = numbers, categories
-    out = np.empty((len(X), len(Z)))
-    fill = _complete if complete else _with_missing
-    X, Z, A, C = (np.ascontiguousarray(table) for table in (X, Z.T, A, C.T))
-    fill(X, Z, weights, A, C, unequal, out)
-    return out
+    d = of_X.shape[1]
+    order, count, numbers = np.full(d + 2, NOTHING), 0, 0
+    for equal in (False, True):
+        for k in range(d):
+            if of_X[1, k] > 0.0 and (of_X[0, k] < 0.0 or of_Z[0, k] < 0.0) == equal:
+                order[count] = k
+                count += 1
+        count += count % 2
+        if not equal:
+            numbers = count
+    return order[:count], numbers
+
+
+@compiled
+def _by_columns(Z, order, numbers, of_Z, z):
+    """Write the columns that count to rows of z, numbers scaled; say whether a value is missing."""
+    missing = False
+    for c in range(order.shape[0]):
+        k = order[c]
+        if k != NOTHING:
+            column, scale = z[c], of_Z[0, k] if c < numbers else 1.0
+            for j in range(Z.shape[0]):
+                column[j] = Z[j, k] * scale
+                missing |= np.isnan(column[j])
+    return missing
+
+
+@compiled
+def _weights_of_values(z, order, of_Z, there):
+    """Write the weight of every value, 0 of a missing one; return the sums of these over columns."""
+    total = np.zeros(z.shape[1])
+    for c in range(order.shape[0]):
+        if order[c] != NOTHING:
+            weight, column, known = of_Z[1, order[c]], z[c], there[c]
+            for j in range(column.shape[0]):
+                known[j] = weight if column[j] == column[j] else 0.0
+    for c in range(0, order.shape[0], 2):
+        first, second = there[c], there[c + 1]
+        for j in range(total.shape[0]):
+            total[j] += first[j] + second[j]
+    return total
+
+
+@compiled
+def _row(sample, order, numbers, of_X, x, w):
+    """Write the values of one sample and their weights, both 0 of a missing one; return their sum, and if none is."""
+    total, complete = 0.0, True
+    for c in range(order.shape[0]):
+        k = order[c]
+        if k != NOTHING:
+            value = sample[k] * (of_X[0, k] if c < numbers else 1.0)
+            known = value == value
+            x[c], w[c] = value if known else 0.0, of_X[1, k] if known else 0.0
+            complete &= known
+    for c in range(0, order.shape[0], 2):
+        total += w[c] + w[c + 1]
+    return total, complete
+
+
+@compiled
+def _apart(x, z, most):
+    distance = abs(x - z)
+    return most if distance > most else distance
+
+
+@compiled
+def _known_apart(x, z, most):
+    distance = _apart(x, z, most)
+    return distance if distance > 0.0 else 0.0  # not NaN
+
+
+@compiled
+def _different(x, z, most):
+    return most if x < z or x > z else 0.0  # neither where z is NaN
+
+
+@compiled
+def _add_distances(x, w, z, numbers, missing, distances):
+    """Add the weighted distances of one sample from those of z, 0 where that has no value."""
+    for c in range(0, numbers, 2):
+        x0, w0, z0, x1, w1, z1 = x[c], w[c], z[c], x[c + 1], w[c + 1], z[c + 1]
+        if missing:
+            for j in range(distances.shape[0]):
+                distances[j] += _known_apart(x0, z0[j], w0) + _known_apart(x1, z1[j], w1)
+        else:
+            for j in range(distances.shape[0]):
+                distances[j] += _apart(x0, z0[j], w0) + _apart(x1, z1[j], w1)
+    for c in range(numbers, x.shape[0], 2):
+        x0, w0, z0, x1, w1, z1 = x[c], w[c], z[c], x[c + 1], w[c + 1], z[c + 1]
+        for j in range(distances.shape[0]):
+            distances[j] += _different(x0, z0[j], w0) + _different(x1, z1[j], w1)
+
+
+@compiled
+def _are_whole(weights):
+    """Whether sums and differences of the weights are exact, in whatever order."""
+    return weights.sum() < 2.0**53 and (weights == np.floor(weights)).all()
+
+
+@compiled
+def _sum_known(w, there, nothing, every, exact, total):
+    """Write the sums of weights over the columns that both samples of a pair have; `every` are those over all."""
+    if exact:  # few are missing, as a rule
+        for j in range(total.shape[0]):
+            total[j] = every[j]
+        for c in range(w.shape[0]):
+            if w[c] == 0.0:
+                absent = there[c]
+                for j in range(total.shape[0]):
+                    total[j] -= absent[j]
+        return
+    total[:] = 0.0
+    for c in range(0, w.shape[0], 2):
+        w0, w1 = there[c] if w[c] > 0.0 else nothing, there[c + 1] if w[c + 1] > 0.0 else nothing
+        for j in range(total.shape[0]):
+            total[j] += w0[j] + w1[j]
+
+
+@compiled
+def _put(distances, total, out):
+    """Write 1 - distance / total to a row, 0 where two samples have no column in common."""
+    if out.strides[0] == _SIZE:  # and so the loop is vectorised
+        for j in range(out.shape[0]):
+            out[j] = 1.0 - distances[j] / total[j] if total[j] > 0.0 else 0.0
+    else:
+        for j in range(out.shape[0]):
+            out[j] = 1.0 - distances[j] / total[j] if total[j] > 0.0 else 0.0
+
+
+@compiled
+def _put_complete(distances, total, out):
+    """The same with one total for all, which is not 0."""
+    if out.strides[0] == _SIZE:
+        for j in range(out.shape[0]):
+            out[j] = 1.0 - distances[j] / total
+    else:
+        for j in range(out.shape[0]):
+            out[j] = 1.0 - distances[j] / total
+
+
+@compiled
+def fill_coefficients(X, Z, of_X, of_Z, lower, out):
+    """Write 1 - Σ_k distance_k / Σ_k w_k of all pairs of rows of two tables, the sums over columns that both have.
+
+    `of_X` and `of_Z` hold of each column: w / range, or -1 where values are equal or not; and its weight w.
+    With `lower` X is Z, and values above the diagonal may be left out.
+    """
+    order, numbers = _paired_columns(of_X, of_Z)
+    count, m = order.shape[0], Z.shape[0]
+    x, w, z, distances = np.zeros(count), np.zeros(count), np.zeros((count, m)), np.empty(m)
+    missing = _by_columns(Z, order, numbers, of_Z, z)
+    there, nothing, known = np.zeros((count, m) if missing else (0, 0)), np.zeros(m), np.empty(m)
+    every = _weights_of_values(z, order, of_Z, there) if missing else nothing
+    exact = _are_whole(of_Z[1])
+    for i in range(X.shape[0]):
+        total, complete = _row(X[i], order, numbers, of_X, x, w)
+        stop = min(m, (i // _STEP + 1) * _STEP) if lower else m
+        row, apart = out[i, :stop], distances[:stop]
+        apart[:] = 0.0
+        _add_distances(x, w, z, numbers, missing, apart)
+        if missing:
+            if not complete:
+                _sum_known(w, there, nothing, every, exact, known[:stop])
+            _put(apart, every if complete else known, row)
+        elif total > 0.0:
+            _put_complete(apart, total, row)
+        else:
+            row[:] = 0.0

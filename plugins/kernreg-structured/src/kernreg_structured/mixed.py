@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy as np
 from kernreg import kernel
 from kernreg.errors import DataError
 from kernreg.kernels import Domain, PackedSamples, nonnegative
-from kernreg_structured.coefficients import coefficients
-from kernreg_structured.tables import MixedTable
+from kernreg_structured.coefficients import fill_coefficients
+from kernreg_structured.tables import MixedTable, extents
 
 table = MixedTable()
 
@@ -34,6 +35,8 @@ def _ranges(value: Any) -> tuple[float, ...] | str:
         if value != "data":
             raise ValueError
         return value
+    if type(value) is tuple and all(type(number) is float and 0.0 <= number < math.inf for number in value):
+        return value  # those of samples, in every call
     return tuple(nonnegative.check(number) for number in value)
 
 
@@ -45,18 +48,17 @@ column_ranges = Domain("'data', or a sequence of numbers >= 0, one for each colu
 def _range_of_columns(samples: PackedSamples, weights: np.ndarray | None, parameters: Mapping[str, Any]) -> Any:
     """Return max - min of each column of numbers over the samples that count; 0 of categories."""
     values = samples.values if weights is None else samples.values[weights > 0.0]
-    top = np.fmax.reduce(values, axis=0, initial=-np.inf)  # fmax and fmin look past NaN
-    bottom = np.fmin.reduce(values, axis=0, initial=np.inf)
-    spread = np.where(top >= bottom, top - bottom, 0.0)
-    spread[_categorical(samples, parameters["categorical"])] = 0.0
-    if not np.isfinite(spread).all():
+    bottom, top = extents(values).tolist()
+    equal = _categorical(samples, parameters["categorical"])
+    spread = tuple(0.0 if equal[k] or low > top[k] else top[k] - low for k, low in enumerate(bottom))
+    if math.inf in spread:
         raise DataError("gower: a column holds numbers so large that their range is beyond float64; scale it")
-    return tuple(spread.tolist())
+    return spread
 
 
-def _categorical(samples: PackedSamples, declared: tuple[int | str, ...]) -> np.ndarray:
+def _categorical(samples: PackedSamples, declared: tuple[int | str, ...]) -> list[bool]:
     """Return which columns hold categories: those that were read so, and those that are declared."""
-    found, names = np.array([kind is True for kind in samples.about["categorical"]]), samples.about["names"]
+    found, names = [kind is True for kind in samples.about["categorical"]], samples.about["names"]
     for column in declared:
         if isinstance(column, str) and column not in names:
             known = ", ".join(names) if names else "without names"
@@ -68,25 +70,25 @@ def _categorical(samples: PackedSamples, declared: tuple[int | str, ...]) -> np.
     return found
 
 
-def _scaled(samples: PackedSamples, categorical: Any, ranges: Any, weights: Any) -> tuple[np.ndarray, ...]:
-    """Return numbers over ranges beside values that are equal or not; which columns hold these, and complete rows."""
+def _with_columns(samples: PackedSamples, categorical: Any, ranges: Any, weights: Any) -> tuple[np.ndarray, ...]:
+    """Return the values, and for each sample the same: what numbers are multiplied by, -1 for others; and weights."""
     n, d = samples.values.shape
-    spread, factors = np.array(ranges), _factors(weights, d)
-    if len(spread) != d:
-        raise DataError(f"gower: ranges has {len(spread)} numbers, and there are {d} columns; give one for each")
+    factors = _factors(weights, d)
+    if len(ranges) != d:
+        raise DataError(f"gower: ranges has {len(ranges)} numbers, and there are {d} columns; give one for each")
+    equal = _categorical(samples, categorical)
     # A column without a range has values that are the same or not, like one of categories.
-    equal = _categorical(samples, categorical) | (spread == 0.0)
-    values = samples.values * np.where(equal, 1.0, factors / np.where(equal, 1.0, spread))
-    complete = ~np.isnan(samples.values[:, factors > 0.0]).any(axis=1)
-    return values, np.broadcast_to(equal, (n, d)), complete
+    scales = [-1.0 if equal[k] or spread == 0.0 else factors[k] / spread for k, spread in enumerate(ranges)]
+    columns = np.array((scales, factors))
+    return samples.values, np.ndarray((n, 2, d), np.float64, columns, strides=(0, *columns.strides))
 
 
-def _factors(weights: tuple[float, ...] | None, d: int) -> np.ndarray:
+def _factors(weights: tuple[float, ...] | None, d: int) -> Sequence[float]:
     """Return the weights of d columns."""
-    factors = np.ones(d) if weights is None else np.array(weights)
+    factors = (1.0,) * d if weights is None else weights
     if len(factors) != d:
         raise DataError(f"gower: weights has {len(factors)} numbers, and there are {d} columns; give one for each")
-    if not factors.sum() > 0.0:
+    if not sum(factors) > 0.0:
         raise DataError("gower: all weights are 0; at least one column must count")
     return factors
 
@@ -102,12 +104,13 @@ def _example(rng: np.random.Generator, n: int) -> tuple[Any, np.ndarray]:
     inputs=table,
     symmetric=True,
     definite=None,
-    represent=_scaled,
+    represent=_with_columns,
     learn={"ranges": _range_of_columns},
+    blas=False,
     parameters={"categorical": columns, "ranges": column_ranges, "weights": column_weights},
     example=_example,
 )
-def gower(X, Z, categorical=(), ranges="data", weights=None):
+def gower(X, Z, categorical=(), ranges="data", weights=None, *, out=None):
     """Σ_k w_k δ_k s_k / Σ_k w_k δ_k, s_k = 1 - |x_k - z_k| / range_k of numbers, [x_k = z_k] of categories.
 
     The coefficient of Gower for tables of numbers and categories; δ_k is 0 where x_k or z_k is missing, else 1, and the
@@ -127,13 +130,8 @@ def gower(X, Z, categorical=(), ranges="data", weights=None):
     >>> k([[1.0, "red"], [6.0, "red"], [None, "blue"]]).tolist()
     [[1.0, 0.75, 0.0], [0.75, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    (x, x_equal, x_complete), (z, z_equal, z_complete) = X, Z
-    factors = _factors(weights, x.shape[1])
-    # One side may have nothing but missing values in a column, and then does not know what the other holds.
-    equal = (x_equal[0] | z_equal[0]) & (factors > 0.0)
-    numeric = ~(x_equal[0] | z_equal[0]) & (factors > 0.0)
-    return coefficients(
-        (x[:, numeric], z[:, numeric], factors[numeric]),
-        (x[:, equal], z[:, equal], factors[equal]),
-        bool(x_complete.all() and z_complete.all()),
-    )
+    (x, of_x), (z, of_z) = X, Z
+    lower = X is Z and out is not None  # half of a block on the diagonal
+    out = np.empty((len(x), len(z))) if out is None else out
+    fill_coefficients(x, z, of_x[0], of_z[0], lower, out)
+    return out

@@ -18,8 +18,10 @@ import numpy as np
 
 from kernreg.errors import DataError
 from kernreg.kernels import PackedSamples, Structure
+from kernreg_structured.compiling import compiled
 
 _BITS = 52
+_INFINITE = "holds infinite values; accepted are finite numbers, and NaN for missing ones"
 _DATES = "dates or durations; make numbers of them"
 _NAMED = ("Interval", "Period", "Timestamp", "Timedelta")  # of pandas: their text says what they are
 
@@ -77,6 +79,8 @@ class MixedTable(Structure):
         A column in which everything is missing may hold either: None is said of it.
         """
         names: tuple[str, ...] = ()
+        if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiu" and X.shape[1]:
+            return _packed_numbers(self.name, X, name)  # all columns at once: small tables are packed often
         if hasattr(X, "collect_schema") and hasattr(X, "collect"):  # of polars; a frame in memory has no `collect`
             raise DataError(f"{name} is a {type(X).__name__}, which holds no samples yet; give {name}.collect()")
         if hasattr(X, "columns") and hasattr(X, "dtypes"):
@@ -85,9 +89,8 @@ class MixedTable(Structure):
             count = len(X)
         else:
             table = _as_array(X, name, str(self))
-            if table.dtype.kind in "fiu" and table.shape[1]:  # all columns at once: small tables are packed often
-                values = _numbers(table, name)
-                return _packed(self.name, values, (False,) * table.shape[1], names)
+            if table.dtype.kind in "fiu" and table.shape[1]:
+                return _packed_numbers(self.name, table, name)
             columns = [_array_column(table[:, number], f"{name}[:, {number}]") for number in range(table.shape[1])]
             count = len(table)
         if not columns:
@@ -127,6 +130,34 @@ def _packed(structure: str, values: np.ndarray, kinds: tuple[bool, ...], names: 
         empty = np.atleast_1d(np.isnan(values).all(axis=0))
         known = tuple(None if empty[number] else kind for number, kind in enumerate(kinds))
     return PackedSamples(structure, values, None, {"categorical": known, "names": names})
+
+
+def _packed_numbers(structure: str, table: np.ndarray, name: str) -> PackedSamples:
+    """Return the samples of a table that holds numbers only."""
+    _check_integers(table, name)
+    values = np.array(table, dtype=np.float64, order="C")
+    kinds: tuple[bool | None, ...] = (False,) * table.shape[1]
+    if not np.isfinite(values).all() or not len(values):
+        bottom, top = extents(values)
+        if np.isinf(values).any():
+            column = int(((top == np.inf) | (bottom == -np.inf)).argmax())
+            raise DataError(f"{name}[:, {column}] {_INFINITE}")
+        kinds = tuple(None if nothing else False for nothing in bottom > top)  # it may hold either
+    return PackedSamples(structure, values, None, {"categorical": kinds, "names": ()})
+
+
+@compiled
+def extents(values):
+    """Return the least and the largest number of each column; infinity and minus infinity of one without numbers."""
+    found = np.empty((2, values.shape[1]))
+    low, high = found[0], found[1]
+    low[:], high[:] = np.inf, -np.inf
+    for i in range(values.shape[0]):
+        row = values[i]
+        for k in range(row.shape[0]):
+            low[k] = row[k] if row[k] < low[k] else low[k]  # not for NaN
+            high[k] = row[k] if row[k] > high[k] else high[k]
+    return found
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -191,15 +222,19 @@ def _frame_column(X: Any, number: int, name: str) -> tuple[np.ndarray, bool]:
 
 
 def _numbers(column: np.ndarray, name: str) -> np.ndarray:
-    wide = column.dtype.kind in "iu" and column.size and max(-int(column.min()), int(column.max())) > 2**53
-    if wide:
-        where = name if column.ndim == 1 else f"{name}[:, {_widest(column)}]"
-        raise DataError(f"{where} holds integers beyond 2**53, which float64 cannot represent; are they categories?")
+    """Return a column of numbers, or raise DataError."""
+    _check_integers(column, name)
     values = column.astype(np.float64)
     if np.isinf(values).any():
-        where = name if values.ndim == 1 else f"{name}[:, {int(np.isinf(values).any(axis=0).argmax())}]"
-        raise DataError(f"{where} holds infinite values; accepted are finite numbers, and NaN for missing ones")
+        raise DataError(f"{name} {_INFINITE}")
     return values
+
+
+def _check_integers(column: np.ndarray, name: str) -> None:
+    """Raise DataError where a column, or one of a table, holds integers that float64 cannot."""
+    if column.dtype.kind in "iu" and column.size and max(-int(column.min()), int(column.max())) > 2**53:
+        where = name if column.ndim == 1 else f"{name}[:, {_widest(column)}]"
+        raise DataError(f"{where} holds integers beyond 2**53, which float64 cannot represent; are they categories?")
 
 
 def _widest(table: np.ndarray) -> int:
