@@ -162,7 +162,7 @@ def test_the_objective_is_the_error_and_what_bandwidths_deviate(problem):
     data, supports, log_squares = problem
     errors = np.square(naive_left_out(data, supports, log_squares, -3.0)).sum(axis=1)
     means = log_squares.mean(axis=0)
-    expected = 15.0 * np.log(data.share @ errors) + np.sum((means - means.mean()) ** 2) / 2.0
+    expected = 15.0 * np.log(data.share @ errors) + np.sum((means - means.mean()) ** 2) / (2.0 * 0.5**2)
     expected += np.sum((log_squares - means) ** 2) / (2.0 * 0.25**2)
     value, _ = Objective(data, supports, shared=False)(np.append(log_squares.ravel(), -3.0))
     np.testing.assert_allclose(value, expected, rtol=1e-9)

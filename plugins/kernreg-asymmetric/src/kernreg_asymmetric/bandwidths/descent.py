@@ -19,7 +19,7 @@ from scipy import linalg, optimize
 from kernreg_asymmetric.bandwidths.adaptation import LeaveOneOutError, Sample, Solve, kernel_values
 from kernreg_asymmetric.bandwidths.overlap import overlaps
 
-AMONG_FEATURES, AMONG_CENTRES = 1.0, 0.25  # σ and τ
+AMONG_FEATURES, AMONG_CENTRES = 0.5, 0.25  # σ and τ
 WIDTHS = np.geomspace(0.125, 8.0, 7)  # of the common width that descent starts at, in units of √d
 RIDGES = np.geomspace(1e-10, 1e4, 43)  # relative to the mean diagonal of K̃ᵀVK̃
 _LEAST = -18.0  # of log λ: below it large coefficients cancel on the samples, and not between them
