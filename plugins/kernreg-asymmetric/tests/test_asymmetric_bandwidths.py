@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from kernreg_asymmetric import LABRBFClassifier, LABRBFRegressor, lab_rbf, local_rbf
-from kernreg_asymmetric.bandwidths.adaptation import LeaveOneOutError, Sample, kernel_values, overlaps
-from kernreg_asymmetric.bandwidths.growth import common_width, spread_over_targets, with_worst
+from kernreg_asymmetric.bandwidths.adaptation import LeaveOneOutError, Sample, kernel_values
+from kernreg_asymmetric.bandwidths.descent import Objective, State, best_ridge, common_width, descend
+from kernreg_asymmetric.bandwidths.freedom import choose, learn
+from kernreg_asymmetric.bandwidths.growth import Plan, stage_sizes, with_worst
+from kernreg_asymmetric.bandwidths.overlap import overlap_slopes, overlaps
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
@@ -93,8 +96,9 @@ def test_a_file_with_wrong_widths_is_refused(X):
 # Learned bandwidths -------------------------------------------------------------------------------------------
 
 
-def naive_left_out(data, supports, log_squares, log_ridge, S):
+def naive_left_out(data, supports, log_squares, log_ridge):
     """Leave-one-out residuals by leaving out: weights of the rest as they were."""
+    S = overlaps(data.X[supports], log_squares)
     K = np.exp(-np.einsum("sij,ij->si", (data.X[:, None] - data.X[supports]) ** 2, np.exp(log_squares)))
     found = np.empty_like(data.Y)
     for s in range(len(data.Y)):
@@ -113,29 +117,67 @@ def problem():
     rng = np.random.default_rng(0)
     weights = rng.uniform(0.5, 2.0, 30)
     data = Sample(rng.normal(size=(30, 3)), rng.normal(size=(30, 2)), weights / weights.sum())
-    supports, log_squares = np.arange(0, 30, 5), rng.normal(size=(6, 3)) - 1.0
-    return data, supports, log_squares, overlaps(data.X[supports], rng.normal(size=(6, 3)))
+    return data, np.arange(0, 30, 5), rng.normal(size=(6, 3)) - 1.0
+
+
+def differences(function, place, step=1e-6):
+    """The gradient by central differences."""
+    slopes = np.empty_like(place)
+    for i in np.ndindex(place.shape):
+        ahead, behind = place.copy(), place.copy()
+        ahead[i] += step
+        behind[i] -= step
+        slopes[i] = (function(ahead) - function(behind)) / (2.0 * step)
+    return slopes
 
 
 def test_left_out_residuals_are_those_of_refits(problem):
-    data, supports, log_squares, S = problem
-    solved = LeaveOneOutError(data, supports, S).solve(log_squares, -3.0)
-    np.testing.assert_allclose(solved.left_out, naive_left_out(data, supports, log_squares, -3.0, S), atol=1e-9)
+    data, supports, log_squares = problem
+    solved = LeaveOneOutError(data, supports).solve(log_squares, -3.0)
+    np.testing.assert_allclose(solved.left_out, naive_left_out(data, supports, log_squares, -3.0), atol=1e-9)
 
 
-def test_the_gradient_is_that_of_differences(problem):
-    data, supports, log_squares, S = problem
-    loss = LeaveOneOutError(data, supports, S)
+@pytest.mark.parametrize("equal", [False, True])
+def test_the_gradient_is_that_of_differences(problem, equal):
+    data, supports, log_squares = problem
+    if equal:
+        log_squares = np.tile(log_squares[0], (6, 1))
+    loss = LeaveOneOutError(data, supports)
     _, by_width, by_ridge, _ = loss(log_squares, -3.0)
-    step = 1e-6
-    for i, j in np.ndindex(log_squares.shape):
-        ahead, behind = log_squares.copy(), log_squares.copy()
-        ahead[i, j] += step
-        behind[i, j] -= step
-        difference = (loss(ahead, -3.0)[0] - loss(behind, -3.0)[0]) / (2.0 * step)
-        np.testing.assert_allclose(by_width[i, j], difference, atol=1e-7)
-    difference = (loss(log_squares, -3.0 + step)[0] - loss(log_squares, -3.0 - step)[0]) / (2.0 * step)
-    np.testing.assert_allclose(by_ridge, difference, atol=1e-7)
+    np.testing.assert_allclose(by_width, differences(lambda eta: loss(eta, -3.0)[0], log_squares), atol=1e-7)
+    by_differences = differences(lambda ridge: loss(log_squares, float(ridge[0]))[0], np.array([-3.0]))
+    np.testing.assert_allclose(by_ridge, by_differences[0], atol=1e-7)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_gradient_of_the_objective_is_that_of_differences(problem, shared):
+    data, supports, log_squares = problem
+    objective = Objective(data, supports, shared=shared)
+    place = np.append(log_squares[0] if shared else log_squares.ravel(), -3.0)
+    by_differences = differences(lambda parameters: objective(parameters)[0], place)
+    np.testing.assert_allclose(objective(place)[1], by_differences, rtol=1e-5, atol=1e-5)
+
+
+def test_the_objective_is_the_error_and_what_bandwidths_deviate(problem):
+    data, supports, log_squares = problem
+    errors = np.square(naive_left_out(data, supports, log_squares, -3.0)).sum(axis=1)
+    means = log_squares.mean(axis=0)
+    expected = 15.0 * np.log(data.share @ errors) + np.sum((means - means.mean()) ** 2) / (2.0 * 0.5**2)
+    expected += np.sum((log_squares - means) ** 2) / (2.0 * 0.25**2)
+    value, _ = Objective(data, supports, shared=False)(np.append(log_squares.ravel(), -3.0))
+    np.testing.assert_allclose(value, expected, rtol=1e-9)
+
+
+def test_slopes_of_overlaps_are_those_of_differences():
+    rng = np.random.default_rng(0)
+    centres, log_squares, weights = rng.normal(size=(5, 2)), rng.normal(size=(5, 2)), rng.normal(size=(5, 5))
+    weights += weights.T
+    for eta in (log_squares, np.tile(log_squares[0], (5, 1))):
+
+        def value(rows):
+            return 0.5 * np.sum(weights * np.log(overlaps(centres, rows)))
+
+        np.testing.assert_allclose(overlap_slopes(centres, eta, weights), differences(value, np.array(eta)), atol=1e-7)
 
 
 def test_overlaps_are_positive_semi_definite_and_the_kernel_where_widths_are_equal():
@@ -147,26 +189,74 @@ def test_overlaps_are_positive_semi_definite_and_the_kernel_where_widths_are_equ
 
 
 def test_the_start_is_the_best_of_common_widths(problem):
-    data, supports, _, _ = problem
-    state = common_width(data, data, supports)
+    data, supports, _ = problem
+    state = common_width(data, supports)
+    loss = LeaveOneOutError(data, supports)
     losses = []
     for log_square in np.unique(state.log_squares) + np.array([-1.4, 0.0, 1.4]):
         same = np.full((6, 3), log_square)
-        loss = LeaveOneOutError(data, supports, overlaps(data.X[supports], same))
         losses.append(min(loss.value(loss.solve(same, ridge)) for ridge in np.linspace(-25.0, 3.0, 57)))
     assert losses[1] <= min(losses) + 1e-3
 
 
+def test_the_best_ridge_has_the_error_of_refits(problem):
+    data, supports, log_squares = problem
+    error, log_ridge = best_ridge(data, supports, log_squares[0])
+    same = np.tile(log_squares[0], (6, 1))
+    for other in (log_ridge - 1.0, log_ridge + 1.0):
+        assert data.share @ np.square(naive_left_out(data, supports, same, other)).sum(axis=1) >= error - 1e-6
+    np.testing.assert_allclose(
+        data.share @ np.square(naive_left_out(data, supports, same, log_ridge)).sum(axis=1), error, rtol=1e-5
+    )
+
+
+def test_descent_ends_below_its_start(problem):
+    data, supports, _ = problem
+    start = common_width(data, supports)
+    for shared in (True, False):
+        end = descend(data, start, 20, shared=shared)
+        objective = Objective(data, supports, shared=False)
+        before, after = (
+            objective(np.append(state.log_squares.ravel(), max(state.log_ridge, -18.0)))[0] for state in (start, end)
+        )
+        assert after < before
+        assert (np.ptp(end.log_squares, axis=0) == 0.0).all() == shared
+
+
 def test_centres_are_added_where_residuals_are_worst(problem):
-    data, _, _, _ = problem
-    supports = spread_over_targets(data.Y, 4)
-    state = common_width(data, data, supports)
-    grown = with_worst(data, data, state, 6)
-    S = overlaps(data.X[supports], state.log_squares)
-    errors = np.square(naive_left_out(data, supports, state.log_squares, state.log_ridge, S)).sum(axis=1)
+    data, _, _ = problem
+    supports = np.array([3, 8, 20, 29])
+    state = common_width(data, supports)
+    grown = with_worst(data, state, 6)
+    errors = np.square(naive_left_out(data, supports, state.log_squares, state.log_ridge)).sum(axis=1)
     errors[supports] = 0.0
     assert grown.supports[:4].tolist() == supports.tolist()
     assert set(grown.supports[4:]) == set(np.argsort(-errors)[:2])
+
+
+def sample(X, y):
+    return Sample(X, ((y - y.mean()) / y.std())[:, None], np.full(len(y), 1.0 / len(y)))
+
+
+def test_centres_have_bandwidths_of_their_own_only_where_held_out_samples_gain():
+    x, y = varying(200)
+    plan = Plan(stage_sizes(20, 2), 30, 4)
+    choice = choose(sample(x, y), plan, np.random.default_rng(0))
+    assert choice.freedom == 1
+    assert choice.errors[1] < choice.errors[0]
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    state, choice = learn(sample(X, rng.normal(size=200)), plan, np.random.default_rng(0))
+    assert choice.freedom == 0
+    assert isinstance(state, State)
+    np.testing.assert_allclose(state.log_squares, np.tile(choice.by_feature, (20, 1)))
+
+
+def test_noise_alone_is_predicted_as_little():
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(240, 13)), rng.normal(size=(4000, 13))
+    model = LABRBFRegressor().fit(X, rng.normal(size=240))
+    assert np.var(model.predict(new)) < 0.15  # of noise of variance one
 
 
 def varying(n=400, seed=0):
@@ -179,7 +269,7 @@ def test_few_adaptive_gaussians_beat_as_many_of_a_common_width():
     x, y = varying()
     new, expected = varying(2000, seed=1)
     model = LABRBFRegressor(n_supports=25).fit(x, y)
-    chosen = x[spread_over_targets(y[:, None], 25)]
+    chosen = x[np.argsort(y)[np.linspace(0, len(y) - 1, 25).astype(int)]]
     best = -np.inf
     for sigma in np.geomspace(0.02, 1.0, 12):
         K, K_new = (np.exp(-(cdist(A, chosen) ** 2) / sigma**2) for A in (x, new))
@@ -247,7 +337,7 @@ def test_parameters_in_a_grid_search_and_wrong_ones():
         {"n_supports": 1.5},
         {"stages": 0},
         {"max_iter": 1.5},
-        {"validation_fraction": 1.0},
+        {"folds": 1},
     ):
         with pytest.raises(ParameterError, match=next(iter(wrong))):
             LABRBFRegressor(**wrong).fit(x, y)

@@ -3,20 +3,21 @@
     f(x) = Σ_i α_i exp(-Σ_j t_ij (x_j - c_ij)²) + b,      t = θ² = exp(η)
 
 For given η and ridge λ, (α, b) minimise Σ_s v_s |f(x_s) - y_s|² + λ αᵀSα, Σv = 1: an exact solve. S compares the
-centres; with a common width it is their kernel matrix, and αᵀSα the norm of f in the space of the kernel. With K̃ the
-kernel values of samples and centres, centred by their weighted means, V = diag(v) and M = K̃ᵀVK̃ + λS, a sample that is
-held out from the solve has the residual
+centres (overlap.py); with a common width it is their kernel matrix, and αᵀSα the norm of f in the space of the kernel.
+With K̃ the kernel values of samples and centres, centred by their weighted means, V = diag(v) and M = K̃ᵀVK̃ + λS, a
+sample that is held out from the solve has the residual
 
     e_s = r_s / (1 - h_s),      r = y - f(x),      h_s = v_s (1 + K̃_s M⁻¹ K̃_sᵀ)
 
-and L = Σ_s v_s e_s² needs no second solve. Its derivatives (S held fixed) are, with B = K̃M⁻¹, p = 2ve/(1 - h),
-q = 2ve²/(1 - h), g = Bᵀp and P = Bᵀ diag(qv) B,
+and L = Σ_s v_s e_s² needs no second solve. Its derivatives are, with B = K̃M⁻¹, p = 2ve/(1 - h), q = 2ve²/(1 - h),
+g = Bᵀp and P = Bᵀ diag(qv) B,
 
-    ∂L/∂K̃ = -(p - VK̃g)αᵀ - (Vr)gᵀ + 2 diag(qv) B - 2VK̃P,      ∂L/∂λ = gᵀSα - tr PS
+    ∂L/∂K̃ = -(p - VK̃g)αᵀ - (Vr)gᵀ + 2 diag(qv) B - 2VK̃P,      ∂L/∂λS = gαᵀ - P
 
-and with W = ∂L/∂K ∘ K that of the bandwidths is three matrix products, without a loop over samples, centres, features:
+and with W = ∂L/∂K ∘ K that of the bandwidths is three matrix products, without a loop over samples, centres, features,
+and what S adds:
 
-    ∂L/∂η_ij = -t_ij Σ_s W_si (x_sj - c_ij)²  =  -t ∘ (WᵀX² - 2 C ∘ WᵀX + C² ∘ Wᵀ1)
+    ∂L/∂η_ij = -t_ij Σ_s W_si (x_sj - c_ij)² + …  =  -t ∘ (WᵀX² - 2 C ∘ WᵀX + C² ∘ Wᵀ1) + …
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from kernreg_asymmetric.bandwidths.overlap import LARGEST, overlap_slopes, overlaps
 from kernreg_asymmetric.bandwidths.per_centre import exponents
 
-_LARGEST = 60.0  # |η| beyond which a bandwidth is zero or infinite to any data
 _JITTER = 1e-13  # of λ, relative to the mean diagonal of K̃ᵀVK̃
 _LEVERAGE = 1e-6  # least 1 - h: a sample that is fitted whatever the others say
 
@@ -67,7 +68,7 @@ class Expansion:
 
 def kernel_values(X: np.ndarray, centres: np.ndarray, log_squares: np.ndarray) -> np.ndarray:
     """Return exp(-Σ_j t_ij (x_j - c_ij)²) of every sample and centre."""
-    E = exponents(X, centres, np.exp(np.clip(log_squares, -_LARGEST, _LARGEST)))
+    E = exponents(X, centres, np.exp(np.clip(log_squares, -LARGEST, LARGEST)))
     np.negative(E, out=E)
     return np.exp(E, out=E)
 
@@ -80,6 +81,7 @@ class Solve:
     residuals: np.ndarray
     left_out: np.ndarray
     keep: np.ndarray
+    penalty: np.ndarray
     kernel: np.ndarray
     centred: np.ndarray
     smoothed: np.ndarray
@@ -93,12 +95,10 @@ class LeaveOneOutError:
     data : Sample
     supports : ndarray of int of shape (m,)
         The samples that are centres.
-    S : ndarray of shape (m, m)
-        The matrix of the penalty, positive semi-definite; that of `overlaps` at the bandwidths to start at.
     """
 
-    def __init__(self, data: Sample, supports: np.ndarray, S: np.ndarray):
-        self._data, self._centres, self._S = data, data.X[supports], S
+    def __init__(self, data: Sample, supports: np.ndarray):
+        self._data, self._centres = data, data.X[supports]
         self._X2, self._C2 = data.X * data.X, self._centres * self._centres
 
     def solve(self, log_squares: np.ndarray, log_ridge: float) -> Solve:
@@ -109,13 +109,14 @@ class LeaveOneOutError:
         centred = K - means
         weighted = centred * v[:, None]
         M = weighted.T @ centred
-        factors = shifted_cholesky(M + float(np.exp(log_ridge)) * self._S)
+        S = overlaps(self._centres, log_squares)
+        factors = shifted_cholesky(M + float(np.exp(log_ridge)) * S)
         alpha = linalg.cho_solve(factors, weighted.T @ (data.Y - target), check_finite=False)
         smoothed = linalg.cho_solve(factors, centred.T, check_finite=False).T  # B
         residuals = (data.Y - target) - centred @ alpha
         keep = np.maximum(1.0 - v * (1.0 + np.einsum("ij,ij->i", smoothed, centred)), _LEVERAGE)
         expansion = Expansion(self._centres, log_squares, alpha, target - means @ alpha)
-        return Solve(expansion, residuals, residuals / keep[:, None], keep, K, centred, smoothed)
+        return Solve(expansion, residuals, residuals / keep[:, None], keep, S, K, centred, smoothed)
 
     def value(self, solved: Solve) -> float:
         """Return L."""
@@ -136,30 +137,13 @@ class LeaveOneOutError:
         slopes += 2.0 * QB
         slopes -= (2.0 * v[:, None]) * (solved.centred @ P)
         slopes -= np.outer(v, slopes.sum(axis=0))  # ∂L/∂K: the means of columns move, too
-        ridge_slope = float(np.sum(g * (self._S @ alpha)) - np.sum(P * self._S)) * float(np.exp(log_ridge))
+        by_penalty = float(np.exp(log_ridge)) * (g @ alpha.T - P)  # ∂L/∂S
         W = np.multiply(slopes, solved.kernel, out=slopes)
         by_width = W.T @ self._X2 - 2.0 * self._centres * (W.T @ data.X) + self._C2 * W.sum(axis=0)[:, None]
-        squares = np.exp(np.clip(log_squares, -_LARGEST, _LARGEST))
-        return self.value(solved), -squares * by_width, ridge_slope, solved.expansion
-
-
-def overlaps(centres: np.ndarray, log_squares: np.ndarray) -> np.ndarray:
-    """Return how much Gaussians overlap, Π_k (2√(tu)/(t + u))^½ exp(-2tu/(t + u) (c_k - d_k)²) of t, c and u, d.
-
-    A matrix of inner products, of Gaussians of half the width with norm one: positive semi-definite. With equal widths
-    it is the kernel matrix.
-
-    >>> overlaps(np.array([[0.0], [1.0]]), np.zeros((2, 1))).round(4).tolist()
-    [[1.0, 0.3679], [0.3679, 1.0]]
-    """
-    m = len(centres)
-    exponent = np.zeros((m, m))
-    for centre, logarithm in zip(centres.T, np.clip(log_squares, -_LARGEST, _LARGEST).T, strict=True):
-        apart = np.square(np.subtract.outer(centre, centre))
-        ratio = np.subtract.outer(logarithm, logarithm)  # log t - log u
-        mean = 2.0 / np.add.outer(np.exp(-logarithm), np.exp(-logarithm))  # the harmonic mean of t and u
-        exponent -= mean * apart + 0.5 * np.log(np.cosh(0.5 * ratio))
-    return np.exp(exponent)
+        squares = np.exp(np.clip(log_squares, -LARGEST, LARGEST))
+        by_width *= -squares
+        by_width += overlap_slopes(self._centres, log_squares, solved.penalty * (by_penalty + by_penalty.T))
+        return self.value(solved), by_width, float(np.sum(by_penalty * solved.penalty)), solved.expansion
 
 
 def shifted_cholesky(M: np.ndarray) -> tuple[np.ndarray, bool]:

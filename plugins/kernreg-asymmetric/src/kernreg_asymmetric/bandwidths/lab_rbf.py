@@ -6,11 +6,10 @@ arXiv:2406.01435 (2024).
     f(x) = Σ_i α_i exp(-|θ_i ⊙ (x - x_i)|²) + b,      x_i some of the samples, θ_i one bandwidth for each feature
 
 α is solved exactly; θ and the ridge follow the gradient, by L-BFGS, of the squared error of samples held out from
-that solve one at a time (adaptation.py). Descent starts at the best common width, goes on with a common width for
-each feature while centres are added where residuals are worst, and then with bandwidths of every centre. A part of
-the samples is held out from all of it, and their error says when to stop (growth.py). In the end α is solved once
-more, on all samples. The paper solves α on the centres alone, without a ridge, which is for targets with little
-noise.
+that solve one at a time (adaptation.py), and θ stay near each other unless samples say otherwise (descent.py). Parts of
+the samples are held out in turn to choose how free θ is: one for each feature, or one for each feature of each centre,
+and then centres are where residuals are worst (growth.py, freedom.py). In the end α is solved on all samples. The
+paper solves α on the centres alone, without a ridge, which is for targets with little noise.
 """
 
 from __future__ import annotations
@@ -28,9 +27,12 @@ from kernreg import get_config
 from kernreg.errors import DataError, ParameterError
 from kernreg.solvers import AtomicFit, Display, check_weights
 from kernreg_asymmetric.bandwidths.adaptation import Expansion, Sample
-from kernreg_asymmetric.bandwidths.growth import Plan, grow, loss_of, stage_sizes
+from kernreg_asymmetric.bandwidths.freedom import FREEDOMS, learn
+from kernreg_asymmetric.bandwidths.growth import Plan, stage_sizes
 from kernreg_asymmetric.bandwidths.per_centre import lab_rbf
 from kernreg_asymmetric.targets import class_codes, dense_table, one_vs_rest, real_targets
+
+_SMALL = 1_000_000  # kernel values of samples and centres
 
 
 @dataclass(frozen=True)
@@ -39,20 +41,24 @@ class AdaptationReport(Display):
 
     Attributes
     ----------
-    supports, samples, held_out : int
-        Centres, samples that bandwidths were learned on, and samples held out.
+    supports, samples, folds : int
+        Centres, samples that bandwidths were learned on, and parts of them that were held out in turn.
+    freedom : str
+        What was chosen: ``"feature"``, one bandwidth for each feature, or ``"centre"``, one for each feature of each
+        centre.
     ridge : float
         λ, of kernel values of about 1 and standardised targets.
     iterations : int
-        Steps of descent, all stages.
+        Steps of descent, all of them.
     loo_error, held_out_error : float
         Mean squared errors, of standardised targets: leave-one-out at the end, all samples, with centres and bandwidths
-        held fixed; and of those that were held out.
+        held fixed; and of parts that were held out, with the freedom that was chosen.
     """
 
     supports: int
     samples: int
-    held_out: int
+    folds: int
+    freedom: str
     ridge: float
     iterations: int
     loo_error: float
@@ -67,16 +73,14 @@ class _LABRBF(AtomicFit, BaseEstimator):
         n_supports: Any = 0.2,
         *,
         stages: int = 2,
-        max_iter: int = 100,
-        patience: int = 15,
-        validation_fraction: float = 0.2,
+        max_iter: int = 40,
+        folds: int = 5,
         random_state: Any = 0,
     ):
         self.n_supports = n_supports
         self.stages = stages
         self.max_iter = max_iter
-        self.patience = patience
-        self.validation_fraction = validation_fraction
+        self.folds = folds
         self.random_state = random_state
 
     def _fit(self, X: Any, Y: np.ndarray, sample_weight: Any) -> None:
@@ -89,44 +93,42 @@ class _LABRBF(AtomicFit, BaseEstimator):
         n = len(Y)
         if n < 4:
             raise DataError(f"n_samples={n}: lab-rbf learns on some samples and holds out others; give at least 4")
-        plan, held = self._plan(n)
+        plan = self._plan(n)
         share = weights / weights.sum()
         self._mean, self._scale = share @ X, _deviations(X, share)
         self._target_mean, self._target_scale = share @ Y, _deviations(Y, share)
         data = Sample((X - self._mean) / self._scale, (Y - self._target_mean) / self._target_scale, share)
-        order = np.random.default_rng(_seed(self.random_state)).permutation(n)
-        held_out, learned = np.sort(order[:held]), np.sort(order[held:])
-        # The products are as large as the samples: threads of BLAS as configured.
-        with threadpool_limits(get_config().thread_count(), user_api="blas"):
-            train, test = data.take(learned), data.take(held_out)
-            state = grow(train, test, plan)
-            supports = learned[state.supports]
-            loss = loss_of(data, supports, state.anchor)
-            solved = loss.solve(state.log_squares, state.log_ridge)
-            self._expansion = solved.expansion
-        self.support_ = supports
-        self.centres_ = X[supports].copy()
+        # Threads of BLAS wait for each other longer than small products take.
+        threads = get_config().thread_count() if n * plan.sizes[-1] > _SMALL else 1
+        with threadpool_limits(threads, user_api="blas"):
+            state, choice = learn(data, plan, np.random.default_rng(_seed(self.random_state)))
+            solved = state.solve(data)
+        self._expansion = solved.expansion
+        self.support_ = state.supports
+        self.centres_ = X[state.supports].copy()
         self.theta_ = np.exp(0.5 * state.log_squares) / self._scale
         self.dual_coef_ = self._expansion.coefficients * self._target_scale
         self.intercept_ = self._expansion.intercept * self._target_scale + self._target_mean
         self.kernel_ = lab_rbf(centres=self.centres_, theta=self.theta_)
-        self.path_ = np.array(state.path)
-        self.n_iter_ = len(state.path)
-        ridge = float(np.exp(state.log_ridge))
+        self.held_out_errors_ = choice.errors
+        self.n_iter_ = state.steps + choice.steps
         self.solver_report_ = AdaptationReport(
-            len(supports), n - held, held, ridge, self.n_iter_, loss.value(solved), float(state.error)
+            supports=len(state.supports),
+            samples=n,
+            folds=plan.folds,
+            freedom=FREEDOMS[choice.freedom],
+            ridge=float(np.exp(state.log_ridge)),
+            iterations=self.n_iter_,
+            loo_error=float(share @ np.square(solved.left_out).sum(axis=1)),
+            held_out_error=float(choice.errors[choice.freedom]),
         )
 
-    def _plan(self, n: int) -> tuple[Plan, int]:
-        """Return what is asked for, and how many samples are held out; raise ParameterError."""
-        for name in ("stages", "max_iter", "patience"):
+    def _plan(self, n: int) -> Plan:
+        """Return what is asked for; raise ParameterError."""
+        for name, least in (("stages", 1), ("max_iter", 1), ("folds", 2)):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                raise ParameterError(f"{name}={value!r} is not accepted; give a positive integer")
-        share: Any = self.validation_fraction
-        if isinstance(share, bool) or not isinstance(share, Real) or not 0.0 < float(share) < 1.0:
-            raise ParameterError(f"validation_fraction={share!r} is not accepted; give a number between 0 and 1")
-        held = min(max(1, round(float(share) * n)), n - 2)
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+                raise ParameterError(f"{name}={value!r} is not accepted; give an integer of at least {least}")
         count = self.n_supports
         numeric = isinstance(count, Real) and not isinstance(count, bool)
         if not numeric or not count > 0 or (count > 1 and count != int(count)):
@@ -134,9 +136,8 @@ class _LABRBF(AtomicFit, BaseEstimator):
                 f"n_supports={count!r} is not accepted; give a positive integer, or a part of the samples, at most 1"
             )
         whole = isinstance(count, Integral) or count > 1
-        largest = min(n - held, max(1, int(count) if whole else int(count * n)))
-        sizes = stage_sizes(largest, int(self.stages))
-        return Plan(sizes, int(self.max_iter), int(self.patience)), held
+        largest = min(n, max(1, int(count) if whole else int(count * n)))
+        return Plan(stage_sizes(largest, int(self.stages)), int(self.max_iter), min(int(self.folds), n // 2))
 
     def _values(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
@@ -159,13 +160,14 @@ class LABRBFRegressor(RegressorMixin, _LABRBF):
     n_supports : float or int
         Most centres: a part of the samples (at most 1), or a number of them.
     stages : int
-        How often centres are added; each stage has about twice as many as the one before.
-    max_iter, patience : int
-        Steps of descent in each stage, and how many without a better error held out end it.
-    validation_fraction : float
-        Part of the samples that is held out.
+        How often centres are added where residuals are worst, when every centre has its own bandwidths; each stage has
+        about twice as many as the one before.
+    max_iter : int
+        Most steps of each descent.
+    folds : int
+        Parts of the samples that are held out in turn, to choose how free bandwidths are.
     random_state : int, Generator, RandomState or None
-        Of which samples are held out.
+        Of which samples are held out, and which are the first centres.
 
     Attributes
     ----------
@@ -177,9 +179,11 @@ class LABRBFRegressor(RegressorMixin, _LABRBF):
     intercept_ : ndarray of shape (outputs,)
     kernel_ : Kernel
         ``lab-rbf(centres, theta)``: f(x) = kernel_(x, centres_) @ dual_coef_ + intercept_.
-    path_ : ndarray of shape (steps, 3)
-        Number of centres, leave-one-out error of the samples learned on, error held out, step by step; of
-        standardised targets.
+    held_out_errors_ : ndarray of shape (2,)
+        Mean squared errors held out, of standardised targets: with one bandwidth for each feature, and with one for
+        each feature of each centre, in the turns in which it was tried.
+    n_iter_ : int
+        Steps of descent, all of them.
     solver_report_ : AdaptationReport
 
     Examples
