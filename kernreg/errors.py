@@ -35,14 +35,30 @@ and one warning tree::
     ├── UninformativeKernelWarning               a kernel matrix that tells no samples apart, or all of them
     ├── RangeWarning                             numbers so large or small that a kernel loses them
     ├── ApproximationWarning                     an approximation that nobody asked for, because memory is short
+    ├── MemoryBudgetWarning                      what was asked for needs more than the memory budget, and is done
     └── PerformanceWarning                       the result is right, but a faster way exists
 """
 
 from __future__ import annotations
 
+_LONGEST = 4000  # characters of a message, of which the middle is left out beyond
+
 
 class KernregError(Exception):
-    """Base of all errors raised by kernreg on purpose."""
+    """Base of all errors raised by kernreg on purpose.
+
+    A message says what was given, which may be megabytes of text: it is printed with its beginning and its end.
+
+    >>> len(str(KernregError("x" * 1_000_000 + " is not accepted; give less"))) < 5000
+    True
+    """
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        if len(text) <= _LONGEST:
+            return text
+        half = _LONGEST // 2
+        return f"{text[:half]} … ({len(text) - 2 * half} characters left out) … {text[-half:]}"
 
 
 class SpecError(KernregError, ValueError):

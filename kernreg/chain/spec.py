@@ -23,6 +23,7 @@ from kernreg.factory import make_kernel
 from kernreg.kernels import Kernel
 from kernreg.registry import get_registry
 from kernreg.registry.naming import Requirement, find, requirement_of, sklearn_module
+from kernreg.registry.spec import WIDEST_INTEGER
 
 SCHEMA = 1
 _KEY = "kernreg_chain"
@@ -207,6 +208,8 @@ def _kernel_text(kernel: Kernel, where: str) -> str:
 def _decode(value: Any, where: str, composed: Composed) -> Any:
     if isinstance(value, list):
         return [_decode(item, where, composed) for item in value]
+    if isinstance(value, int) and value.bit_length() > WIDEST_INTEGER:  # TOML knows 0xfff…
+        raise SpecError(f"{where}: an integer of more than {WIDEST_INTEGER} bits is not accepted")
     if not isinstance(value, Mapping):
         return value
     marks = [key for key in value if key.startswith("$")]

@@ -62,6 +62,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BufferedRandom]:
     _sync_folder(folder)
 
 
+def take_place(complete: Path, target: Path) -> None:
+    """Rename a complete file over another, an ordinary one or none, whose owner and permissions it gets."""
+    require_ordinary(target)
+    with open(complete, "r+b") as file:
+        _complete(file, target)
+    os.replace(complete, target)
+    _sync_folder(target.parent)
+
+
 def require_ordinary(target: Path) -> None:
     """Raise OSError where something is that is not an ordinary file: replacing a device or a pipe would destroy it."""
     with suppress(FileNotFoundError):

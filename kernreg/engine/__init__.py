@@ -18,6 +18,7 @@ and arrays. How a value of K is made::
     matrix.py    the block goes to K (mirrored where the kernel is declared symmetric)
     products.py  the block is multiplied and forgotten: K @ V and K.T @ V without K
     normal_products.py  whole rows are multiplied twice and forgotten: K.T @ D @ K @ V at the price of one product
+    gram.py      a matrix times its own transpose, of any size
     separable.py sparse data: K = diag(p) (11' + E) diag(q), products cost O(nnz(XZ'))
 
 Who runs it is an `Engine` (contract.py). Kernels meet the configured one at one point, dispatch.py: for the engine of

@@ -85,13 +85,21 @@ def check_readable(X: Any, name: str) -> None:
     if is_sparse(X):
         _check_structure(X, name)
         X = X.data if isinstance(getattr(X, "data", None), np.ndarray) else ()
-    rows = X if isinstance(X, list | tuple) else (X,)
-    if any(isinstance(row, np.ma.MaskedArray) and np.ma.is_masked(row) for row in rows):
-        raise DataError(f"{name} has masked values; fill them first, for example with {name}.filled(0.0)")
+    require_unmasked(X, name)
     # Columns one by one: a table of integers and others becomes one of float64 as a whole.
     parts = [np.asarray(X[name]) for name in X.columns] if hasattr(X, "columns") else [X]
     if any(map(_holds_wide_integers, parts)):
         raise DataError(f"{name} holds integers beyond 2**53, which float64 cannot represent; rescale them first")
+
+
+def require_unmasked(values: Any, name: str) -> None:
+    """Raise DataError where values, or rows in a list of them, are masked: NumPy would read what is under the mask."""
+    rows = values if isinstance(values, list | tuple) else (values,)
+    if any(isinstance(row, np.ma.MaskedArray) and np.ma.is_masked(row) for row in rows):
+        raise DataError(
+            f"{name} has masked values; leave these samples out, or fill them first, for example with "
+            f"{name}.filled(0.0)"
+        )
 
 
 def _holds_wide_integers(values: Any) -> bool:

@@ -73,7 +73,7 @@ def read_header(file: IO[bytes], what: str) -> tuple[tuple[int, ...], bool, np.d
         raise DataError(f"{what} is not an NPY file of a plain array: {reason}") from error
     if dtype.hasobject:
         raise DataError(f"{what} is not an NPY file of a plain array: it holds Python objects, which only a pickle has")
-    if any(length < 0 for length in shape):
+    if any(type(length) is bool or not 0 <= length < 2**63 for length in shape):
         raise DataError(f"{what} is not an NPY file of a plain array: its shape is {shape}")
     return shape, fortran, dtype
 

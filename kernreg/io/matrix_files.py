@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.common.atomic import replacing
+from kernreg.common.atomic import replacing, require_ordinary, take_place
 from kernreg.errors import DataError
 from kernreg.io.sources.chunks import require_zarr
 
@@ -69,17 +69,23 @@ class NpyFile(MatrixFile):
 
     def __init__(self, path: Path):
         super().__init__(path)
-        self.partial = path.with_name(path.name + ".partial")
-        self._note = path.with_name(path.name + ".partial.json")
+        self._target = Path(os.path.realpath(path))  # a link stays one
+        self.partial = self._target.with_name(self._target.name + ".partial")
+        self._note = self._target.with_name(self._target.name + ".partial.json")
 
     def found(self) -> dict[str, Any] | None:
         """Return the record beside an incomplete file."""
-        return _read(self._note) if self.partial.exists() else None
+        ordinary = self.partial.is_file() and not self.partial.is_symlink()
+        return _read(self._note) if ordinary else None
 
     def begin(self) -> None:
         """Write the header."""
         header = {"descr": self.record["dtype"], "fortran_order": False, "shape": tuple(self.record["shape"])}
-        with open(self.partial, "wb") as file:
+        for path in (self._target, self.partial, self._note):
+            require_ordinary(path)
+        for path in (self.partial, self._note):  # links that somebody put there are not followed
+            path.unlink(missing_ok=True)
+        with open(self.partial, "xb") as file:
             np.lib.format.write_array_header_2_0(file, header)
         self.note()
 
@@ -99,7 +105,7 @@ class NpyFile(MatrixFile):
 
     def finish(self) -> None:
         """Give the file its name."""
-        os.replace(self.partial, self.path)
+        take_place(self.partial, self._target)
         self._note.unlink()
 
 

@@ -24,6 +24,7 @@ _ACCEPTED = (
     'for example "sne(sigma=2.0)" or "ask-ls(kernel=\'sne(sigma=2.0)\', gamma=1)"'
 )
 _LONGEST_NAME = 200
+WIDEST_INTEGER = 4096  # bits; Python writes no integers of more than 4300 digits, not into a message either
 _NAMED = {"inf": math.inf, "nan": math.nan}
 
 
@@ -180,6 +181,8 @@ class _Reader:
 
     def value(self, node: ast.expr) -> Any:
         match node:
+            case ast.Constant(value=int() as value) if value.bit_length() > WIDEST_INTEGER:  # 0xfff…, say
+                raise self.error(self.offset(node), f"an integer of more than {WIDEST_INTEGER} bits is not accepted")
             case ast.Constant(value=bool() | int() | float() | str() | None as value):
                 return value
             case ast.Name(id=name) if name in _NAMED:

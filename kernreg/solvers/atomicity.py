@@ -3,7 +3,8 @@
 `fit` works on a twin of the estimator. Only when it is done does the estimator take over the twin's attributes, in one
 step: a fit that fails or is interrupted leaves the estimator as it was. Every other public method and property works on
 what the estimator held when it was called, so an answer is that of the old fit or of the new one, never of a mixture,
-whatever another thread is fitting.
+whatever another thread is fitting. Masked samples, targets and weights are refused at this door, which all fits go
+through: a mask is lost as soon as NumPy makes an ordinary array of them.
 
     fit            twin.__dict__ = copy of self.__dict__      self.__dict__ = twin.__dict__ at the end
     any other      view.__dict__ = self.__dict__ itself       what it keeps (leave-one-out values) stays with that fit
@@ -15,6 +16,8 @@ import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
+
+from kernreg.engine.arrays import require_unmasked
 
 #: Methods that end in new attributes.
 FITTING = frozenset({"fit", "fit_transform", "fit_predict", "partial_fit"})
@@ -56,8 +59,12 @@ class AtomicFit:
 
 
 def _whole(method: Callable[..., Any]) -> Callable[..., Any]:
+    names = list(inspect.signature(method).parameters)[1:]
+
     @functools.wraps(method)
     def fit(self: Any, *args: Any, **options: Any) -> Any:
+        for name, value in (*zip(names, args, strict=False), *options.items()):
+            require_unmasked(value, name)
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         result = method(twin, *args, **options)

@@ -392,7 +392,9 @@ def test_a_spec_names_estimators_of_scikit_learn_by_class(key):
         {"$array": ["a"], "dtype": "<U99999999"},
         {"$object": 1},
         {"$kernel": 1},
+        [16**4000],
     ],
+    ids=lambda value: f"{value!r:.40}" if isinstance(value, dict) else "wide integer",
 )
 def test_values_of_a_spec_that_cannot_be_read_are_told(value):
     step = {"name": "s", "solver": "ls-svm", "params": {"gamma": value}}

@@ -232,6 +232,28 @@ def variants(source, *edits):
             "def f(x): return g(x)",
             ("1.0", "2.0"),
         ),
+        (  # what is met again, by another name
+            "def a(x): return x\ndef b(x): return 2.0 * x\nz = a\ndef f(x): return a(x) + b(x) + z(x)",
+            ("z = a", "z = b"),
+        ),
+        ("A = (1.0,)\nB = A\ndef f(x): return x + len(A) + len(B)", ("B = A", "B = ()")),
+        (
+            "import enum\nclass E(enum.Enum):\n    A = 1\n    B = 2\nW = E.A\ndef f(x): return W == E.A",
+            ("W = E.A", "W = E.B"),
+        ),
+        ("A = ((1.0, 2.0), 3.0)\ndef f(x): return x + len(A[0])", ("(1.0, 2.0), 3.0", "(1.0,), 2.0, 3.0")),
+        (
+            "from collections import namedtuple\nP = namedtuple('P', 'a b')(1.0, 2.0)\ndef f(x): return x + P.a",
+            ("'a b'", "'b a'"),
+        ),
+        ("import numba\nT = numba.float32\ndef f(x): return T(x)", ("float32", "float64")),
+        ("import numpy as np\nD = np.dtype([('a', 'f4')])\ndef f(x): return np.ones(1, D)", ("'f4'", "'i4'")),
+        ("from numba import njit\n@njit(fastmath=True)\ndef g(x): return x\ndef f(x): return g(x)", ("True", "False")),
+        ("from numba import njit\n@njit('f8(f8)')\ndef g(x): return x\ndef f(x): return g(x)", ("f8(f8)", "f4(f4)")),
+        (
+            "from numba import vectorize\n@vectorize(['f8(f8)'])\ndef g(x): return x / 3\ndef f(x): return g(x)",
+            ("f8(f8)", "f4(f4)"),
+        ),
         (
             "from numba.extending import intrinsic\nfrom numba import types\n@intrinsic\ndef g(typing, x):\n"
             "    def code(context, builder, signature, args):\n"
@@ -245,6 +267,20 @@ def test_fingerprints_change_with_what_a_function_computes(source, edit):
     before, same, after = variants(source, ("", ""), edit)
     assert fingerprint(before) == fingerprint(same)
     assert fingerprint(before) != fingerprint(after)
+
+
+@pytest.mark.parametrize("name", ["np.apply_over_axes", "math.comb", "ascii"])
+def test_fingerprints_follow_what_others_compile_for_functions_of_libraries(name):
+    from numba.extending import overload
+
+    names = {}
+    exec(f"import math, numpy as np\nlibrary = {name}\ndef f(x): return {name}(x)", names)
+    digests = [fingerprint(names["f"])]
+    for number in (1.0, 2.0):  # registered for good: functions that Numba does not know otherwise
+        (body,) = variants(f"def f(x): return lambda x: x + {number}")
+        overload(names["library"])(body)
+        digests.append(fingerprint(names["f"]))
+    assert len(set(digests)) == 3
 
 
 def test_fingerprints_do_not_change_with_the_place_of_a_function():

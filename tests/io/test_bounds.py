@@ -100,8 +100,8 @@ def test_a_pipe_is_refused_at_once(suffix, tmp_path):
         read_samples(tmp_path / f"pipe.{suffix}")
 
 
-@pytest.mark.parametrize("shape", [(-1, 3), (3, -1), (-2, -2)])
-def test_an_array_of_negative_length_is_refused(shape, tmp_path):
+@pytest.mark.parametrize("shape", [(-1, 3), (3, -1), (-2, -2), (10**20, 0), (True, 2)])
+def test_an_array_of_a_length_that_no_array_has_is_refused(shape, tmp_path):
     with open(tmp_path / "a.npy", "wb") as file:
         np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
         file.write(bytes(100))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 
 import numpy as np
 import pytest
@@ -103,6 +105,43 @@ def test_matrices_larger_than_the_budget_are_written(tmp_path):
     with kr.config_context(memory=20_000):  # 17 kB of samples, 4 MB of values
         write_gram("sne(sigma=2.0)", source, tmp_path / "K.npy")
     np.testing.assert_allclose(read(tmp_path / "K.npy"), kr.make_kernel("sne(sigma=2.0)")(X), rtol=1e-12)
+
+
+posix = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links, pipes and permissions are those of POSIX")
+
+
+@posix
+def test_the_matrix_that_is_replaced_keeps_its_permissions_and_its_link(tmp_path):
+    X = np.arange(6.0).reshape(3, 2)
+    real, link = tmp_path / "real.npy", tmp_path / "K.npy"
+    write_gram("linear", X, real)
+    real.chmod(0o640)
+    link.symlink_to(real)
+    write_gram("linear", 2.0 * X, link)
+    assert link.is_symlink()
+    np.testing.assert_array_equal(np.load(real), 4.0 * X @ X.T)
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["K.npy", "real.npy"]
+
+
+@posix
+@pytest.mark.parametrize("planted", ["K.npy.partial", "K.npy.partial.json"])
+def test_links_in_the_place_of_incomplete_files_are_not_followed(tmp_path, planted):
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (tmp_path / planted).symlink_to(victim)
+    write_gram("linear", np.eye(2), tmp_path / "K.npy")
+    assert victim.read_text() == "precious"
+    np.testing.assert_array_equal(np.load(tmp_path / "K.npy"), np.eye(2))
+
+
+@posix
+@pytest.mark.parametrize("name", ["K.npy", "K.npy.partial"])
+def test_a_pipe_is_not_replaced_by_a_matrix(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(OSError, match="is a pipe"):
+        write_gram("linear", np.eye(2), tmp_path / "K.npy")
+    assert stat.S_ISFIFO(os.lstat(tmp_path / name).st_mode)
 
 
 def test_a_disk_that_is_too_small_is_noticed_before_anything_is_written(tmp_path, monkeypatch):

@@ -39,3 +39,22 @@ def test_few_matrices_are_held(name):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
         np.testing.assert_allclose(kernel(X, out=out), expected, rtol=1e-12, atol=1e-14)
     assert peak < matrices * SIZE
+
+
+@pytest.mark.parametrize("how", ["sum", "product"])
+def test_the_second_part_of_a_sum_takes_what_the_first_leaves_of_the_budget(how):
+    samples = np.random.default_rng(0).normal(size=(1800, 3))
+    left, right = kr.make_kernel("rbf(sigma=2.0)"), kr.make_kernel("sne(sigma=2.0)")
+    kernel, size = left + right if how == "sum" else left * right, 8 * len(samples) ** 2
+    with kr.config_context(memory=int(1.1 * size)):
+        kernel(samples[:10])
+        memory.release()
+        tracemalloc.start()
+        try:
+            found = kernel(samples)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    expected = left(samples) + right(samples) if how == "sum" else left(samples) * right(samples)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+    assert peak < 1.4 * size

@@ -200,6 +200,13 @@ def test_escapes_that_python_warns_of_are_refused(escape, recwarn):
     assert parse_spec("a('\\\\d')").args == ("\\d",)
 
 
+@pytest.mark.parametrize("number", ["0x" + "f" * 4000, "-0b" + "1" * 20_000, "[0o" + "7" * 6000 + "]"])
+def test_integers_have_a_width_that_messages_can_show(number):
+    with pytest.raises(SpecError, match="more than 4096 bits"):
+        parse_spec(f"a(b={number})")
+    assert parse_spec(f"a(b={10**1000})").kwargs == {"b": 10**1000}
+
+
 @pytest.mark.parametrize("text", ["a" * 201, f"a({'b' * 201}=1)"])
 def test_names_have_a_length_that_messages_can_show(text):
     with pytest.raises(SpecError, match="200"):

@@ -18,6 +18,9 @@ y = (X[:, 0] > 0).astype(int)
     ("name", "params"),
     [
         *((name, {"gamma": HUGE}) for name in ("ls-svm", "ls-svr", "ask-ls", "ask-lsr", "scg-ldk", "ldk")),
+        *((name, {"gamma": HUGE}) for name in ("krein-ridge", "ask-rff-ls", "ask-rff-lsr")),
+        *((name, {"n_frequencies": HUGE}) for name in ("ask-rff", "ask-rff-ls", "ask-rff-lsr")),
+        ("ask-rff-lsr", {"gamma": [1.0, HUGE]}),
         *((name, {"tol": HUGE}) for name in ("ls-svm", "ask-lsr", "kpca", "ksvd", "nystrom", "scg-osk", "ldk")),
         ("ls-svm", {"gamma": [1.0, HUGE]}),
         ("kpca", {"fit_inverse_transform": True, "alpha": HUGE}),
@@ -68,3 +71,23 @@ def test_names_of_nodes_are_no_sample_numbers(names):
     model.fit(np.arange(4, dtype=object), [0, 1, 1, 0])  # numbers in an array of objects are numbers
     with pytest.raises(DataError, match="X holds text"):
         model.predict(names)
+
+
+def test_a_list_deeper_than_arrays_are_is_no_gamma():
+    deep = [1.0]
+    for _ in range(100):
+        deep = [deep]
+    with pytest.raises(ParameterError, match="a sequence of these to choose from"):
+        kr.make_solver("ls-svm", gamma=deep).fit(X, y)
+
+
+def test_a_message_shows_the_beginning_and_the_end_of_what_is_long():
+    with pytest.raises(ParameterError) as error:
+        kr.make_solver("ls-svm", gamma="x" * 1_000_000).fit(X, y)
+    message = str(error.value)
+    assert len(message) < 5000
+    assert message.startswith("gamma='xxx")
+    assert message.endswith("fitted to the kernel matrix")
+    with pytest.raises(KernregError) as error:
+        kr.make_kernel("rbf(sigma=2.0, " + "x" * 1_000_000 + ")")
+    assert len(str(error.value)) < 5000

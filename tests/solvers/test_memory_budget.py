@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tracemalloc
 import warnings
 
@@ -15,6 +16,7 @@ from kernreg.kernels import spectrum, symmetrize
 
 BUDGET = 20_000_000
 ALLOWED = 1.15 * BUDGET + 4e6
+KERNELS = {"ksvd": "sne(sigma=2.0)", "kpca": "rbf(sigma=2.0)"}
 
 
 def samples(m):
@@ -86,10 +88,35 @@ def test_a_shifted_spectrum_keeps_the_budget_and_others_say_that_they_do_not():
             symmetrize(make_kernel("sne"), "left")(X)
 
 
-def test_all_components_of_a_kernel_svd_are_told_where_they_do_not_fit():
-    X, _ = samples(900)
-    with config_context(memory=BUDGET), pytest.warns(MemoryBudgetWarning, match="n_components=900 .* needs about"):
-        make_solver("ksvd", kernel="rbf(sigma=2.0)", n_components=None).fit(X)
+#: Solver, kernel, components, samples; many components are told, few are not and keep the budget.
+DECOMPOSED = [
+    *((name, kernel, r, m) for name, kernel in KERNELS.items() for r, m in ((None, 500), (250, 500), (None, 350))),
+    *((name, kernel, 3, 800) for name, kernel in KERNELS.items()),
+]
+
+
+@pytest.mark.filterwarnings("ignore::kernreg.errors.MemoryBudgetWarning")
+@pytest.mark.parametrize(("name", "kernel", "r", "m"), DECOMPOSED)
+def test_a_decomposition_keeps_the_budget_or_says_how_much_it_takes(name, kernel, r, m):
+    X, _ = samples(m)
+    budget = 6_000_000
+    with config_context(memory=budget):
+        most, said = peak(lambda: make_solver(name, kernel=kernel, n_components=r).fit(X))
+        assert said == (r != 3 and (name, m) != ("kpca", 350))
+        if not said:
+            assert most <= 1.15 * budget + 4e6
+            return
+        with pytest.warns(MemoryBudgetWarning, match=f"n_components={r or m} of .*{m} samples needs about") as heard:
+            make_solver(name, kernel=kernel, n_components=r).fit(X)
+    assert heard[0].filename == __file__
+    told = float(re.search(r"about ([0-9.]+) MB", str(heard[0].message))[1]) * 1e6
+    assert told / 3 < most <= 1.15 * told
+
+
+def test_the_dense_spectrum_of_a_graph_of_neighbours_is_told():
+    X, y = samples(900)
+    with config_context(memory=16_000_000), pytest.warns(MemoryBudgetWarning, match="of 900 samples and their neighb"):
+        make_solver("scg-osk").fit(X, (y > 0).astype(int))
 
 
 def test_what_was_asked_for_exactly_and_does_not_fit_is_told():

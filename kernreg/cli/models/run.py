@@ -111,7 +111,7 @@ def run_settings(found: Any, path: Path) -> dict[str, Any]:
     if unknown:
         raise SpecError(f"{path}: [run] has {sorted(unknown)[0]!r}; accepted are {', '.join(sorted(_RUN))}")
     for name, value in table.items():
-        wrong_type = type(value) is not _RUN[name]
+        wrong_type = type(value) is not _RUN[name] or (isinstance(value, str) and "\0" in value)
         if wrong_type or (name == "cv" and value < 2):
             wanted = "a whole number of at least 2" if name == "cv" else "text"
             raise SpecError(f"{path}: [run] {name} = {value!r}; give {wanted}")

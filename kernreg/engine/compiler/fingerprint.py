@@ -6,8 +6,10 @@ module attribute it refers to, and of what Numba compiles in the place of a func
 
 from __future__ import annotations
 
+import builtins
 import enum
 import hashlib
+import re
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +17,7 @@ from typing import Any
 # Not followed: their versions are in the directory's name, or do not matter.
 LIBRARIES = ("numpy", "math", "numba", "llvmlite", "scipy", "builtins", "enum")
 _COVERED = "kernreg.jit"  # by a digest of its sources, which whoever caches adds
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def fingerprint(function: Any, *more: str) -> str:
@@ -26,7 +29,7 @@ def fingerprint(function: Any, *more: str) -> str:
     (True, False)
     """
     digest = hashlib.sha256()
-    for part in (*more, *_parts(function, set())):
+    for part in (*more, *_parts(function, Seen())):
         digest.update(part.encode())
         digest.update(b"\0")
     return digest.hexdigest()
@@ -39,41 +42,64 @@ def referred_functions(function: Any) -> Iterator[types.FunctionType]:
             yield value
 
 
-def _parts(value: Any, seen: set[int]) -> Iterator[str]:
-    """Yield what machine code made of ``value`` depends on; every value is followed once."""
-    if isinstance(value, int | float | complex | str | bytes | None):
+class Seen:
+    """What is being followed or was: a value met again is named by a number, as functions may call each other."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[int, Any]] = {}  # the value too, which keeps its identity from another one
+        self._count = 0
+
+    def again(self, value: Any) -> str:
+        """Return what stands for a value that is known; nothing for a new one, which is known from now on."""
+        if id(value) in self._known:
+            return f"value {self._known[id(value)][0]} again"
+        self._count += 1
+        self._known[id(value)] = self._count, value
+        return ""
+
+    def forget(self, value: Any) -> None:
+        """Follow a value again where it is met again: of equal tuples some processes make one, some two."""
+        del self._known[id(value)]
+
+
+def _parts(value: Any, seen: Seen) -> Iterator[str]:
+    """Yield what machine code made of ``value`` depends on."""
+    if isinstance(value, enum.Enum):
+        yield f"{type(value).__qualname__}.{value.name} = {value.value!r}"
+    elif isinstance(value, int | float | complex | str | bytes | None):
         yield repr(value)
-        return
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    function = _function_of(value)
-    if function is not None:
+    elif hasattr(value, "dtype") and hasattr(value, "tobytes") and not isinstance(value, type):
+        yield f"{value.dtype}{value.shape}" + hashlib.sha256(value.tobytes()).hexdigest()  # frozen into machine code
+    elif again := seen.again(value):
+        yield again
+    elif isinstance(value, tuple | list | set | frozenset | dict):
+        yield from _container_parts(value, seen)
+        seen.forget(value)
+    elif (function := _function_of(value)) is not None:
+        yield from _compiler_options(value)
         yield from _function_parts(function, seen)
         for overloading in _overloads(function):
             yield from _parts(overloading, seen)
-    elif isinstance(value, tuple | list):
-        for item in value:
-            yield from _parts(item, seen)
-    elif isinstance(value, set | frozenset):
+    elif isinstance(value, type):
+        yield from _class_parts(value, seen)
+    else:
+        yield from _object_parts(value, seen)
+
+
+def _container_parts(value: Any, seen: Seen) -> Iterator[str]:
+    yield f"{type(value).__name__} of {len(value)} {getattr(value, '_fields', '')}"
+    if isinstance(value, set | frozenset):
         yield from sorted("".join(_parts(item, seen)) for item in value)  # their order differs between processes
     elif isinstance(value, dict):
         for key, item in value.items():
             yield repr(key)
             yield from _parts(item, seen)
-    elif isinstance(value, type):
-        yield from _class_parts(value, seen)
-    elif isinstance(value, enum.Enum):
-        yield repr(value.value)
-    elif hasattr(value, "dtype") and hasattr(value, "tobytes"):  # a numpy array frozen into the machine code
-        yield f"{value.dtype}{value.shape}" + hashlib.sha256(value.tobytes()).hexdigest()
     else:
-        yield f"{type(value).__module__}.{getattr(value, '__qualname__', type(value).__qualname__)}"
-        for overloading in _overloads(value):
-            yield from _parts(overloading, seen)
+        for item in value:
+            yield from _parts(item, seen)
 
 
-def _function_parts(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
+def _function_parts(function: types.FunctionType, seen: Seen) -> Iterator[str]:
     yield from _code_parts(function.__code__, seen)
     for defaults in (function.__defaults__, function.__kwdefaults__):
         yield from _parts(defaults, seen)
@@ -82,7 +108,19 @@ def _function_parts(function: types.FunctionType, seen: set[int]) -> Iterator[st
         yield from _parts(referred, seen)
 
 
-def _class_parts(value: type, seen: set[int]) -> Iterator[str]:
+def _compiler_options(value: Any) -> Iterator[str]:
+    """Yield what a dispatcher or ufunc of Numba was made with: signatures, fastmath, the error model."""
+    if getattr(value, "_frozen", False):  # a ufunc of these types, and no other
+        yield repr(value.types)
+    value = getattr(value, "_dispatcher", value)
+    options = getattr(value, "targetoptions", None)
+    if isinstance(options, dict):
+        yield repr(sorted((name, repr(option)) for name, option in options.items()))
+    if getattr(value, "_can_compile", True) is False:
+        yield repr(value.nopython_signatures)
+
+
+def _class_parts(value: type, seen: Seen) -> Iterator[str]:
     """An enumeration, or constants in a class."""
     yield f"{value.__module__}.{value.__qualname__}"
     if value.__module__.split(".")[0] not in LIBRARIES:
@@ -90,6 +128,15 @@ def _class_parts(value: type, seen: set[int]) -> Iterator[str]:
             if not name.startswith("__"):
                 yield name
                 yield from _parts(item, seen)
+
+
+def _object_parts(value: Any, seen: Seen) -> Iterator[str]:
+    """What is nothing of the above: types of Numba and NumPy, and functions of libraries."""
+    yield f"{type(value).__module__}.{getattr(value, '__qualname__', type(value).__qualname__)}"
+    if type(value).__module__.split(".")[0] in LIBRARIES:
+        yield _ADDRESS.sub("", repr(value))
+    for overloading in _overloads(value):
+        yield from _parts(overloading, seen)
 
 
 def _function_of(value: Any) -> types.FunctionType | None:
@@ -109,18 +156,18 @@ def _overloads(function: Any) -> Iterator[types.FunctionType]:
     for template in getattr(known, "templates", ()):
         found = getattr(template, "_overload_func", None)
         if isinstance(found, types.FunctionType):
-            package = found.__module__
+            package = found.__module__ or LIBRARIES[0]  # Numba writes some itself
             if package.split(".")[0] not in LIBRARIES and not package.startswith(_COVERED):
                 yield found
 
 
-def _code_parts(code: types.CodeType, seen: set[int]) -> Iterator[str]:
+def _code_parts(code: types.CodeType, seen: Seen) -> Iterator[str]:
     yield code.co_code.hex()
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _code_parts(constant, seen)
         else:
-            yield from _parts(constant, set())
+            yield from _parts(constant, Seen())
     yield repr((code.co_names, code.co_varnames))
 
 
@@ -145,14 +192,18 @@ def _references(function: Any) -> Iterator[tuple[str, Any]]:
                 modules.append(value)
             else:
                 yield name, value
+        else:
+            for overloading in _overloads(getattr(builtins, name, None)):
+                yield name, overloading
     for module in modules:  # grows while it is walked: package.module.function is two attributes away
-        if module.__name__.split(".")[0] in LIBRARIES:
-            continue
         for name in names:
             value = getattr(module, name, None)
             if isinstance(value, types.ModuleType):
                 if value not in modules:
                     modules.append(value)
+            elif module.__name__.split(".")[0] in LIBRARIES:
+                for overloading in _overloads(value):
+                    yield f"{module.__name__}.{name}", overloading
             elif hasattr(module, name):
                 yield f"{module.__name__}.{name}", value
 

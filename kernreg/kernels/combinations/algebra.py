@@ -24,6 +24,7 @@ from kernreg.kernels.combinations.base import (
     in_blocks,
     kernel_domain,
     one_kernel,
+    rows_beside,
     with_form,
 )
 from kernreg.kernels.domains import REQUIRED, Parameter, function, integer, real
@@ -52,7 +53,7 @@ class _Elementwise(CombinedKernel):
         if 2 * K.nbytes <= memory_budget() or self_start is not None:
             self._ufunc(K, right._evaluate(x_right, z_right, None, self_start), out=K)
         else:
-            for rows, block in LOCAL.blocks(right._shipped(x_right, z_right), x_right, z_right, None):
+            for rows, block in LOCAL.blocks(right._shipped(x_right, z_right), x_right, z_right, rows_beside(K)):
                 self._ufunc(K[rows], block, out=K[rows])
         return K
 

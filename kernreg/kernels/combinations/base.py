@@ -241,20 +241,24 @@ def copied(K: np.ndarray, out: np.ndarray | None) -> np.ndarray:
 
 
 def in_blocks(kernel: Kernel, X: Any, Z: Any, out: np.ndarray | None) -> np.ndarray | None:
-    """Return K(X, Z) block by block where it does not fit in the memory budget twice, None where it does.
-
-    A block and what it is made of are three arrays of its size, for which there is what K leaves of the budget.
-    """
+    """Return K(X, Z) block by block where it does not fit in the memory budget twice, None where it does."""
     other = X if Z is None else Z
     dtype = result_dtype(X, other)
     if X.shape[0] < 2 or 2 * dtype.itemsize * X.shape[0] * other.shape[0] <= memory_budget():
         return None
     K = empty((X.shape[0], other.shape[0]), dtype) if out is None else out
-    left = max(memory_budget() - K.nbytes, memory_budget() // 16)
-    at_once = max(1, left // (3 * K.itemsize * max(1, K.shape[1])))
-    for rows, block in LOCAL.blocks(kernel._anchored(X, Z), X, Z, at_once):
+    for rows, block in LOCAL.blocks(kernel._anchored(X, Z), X, Z, rows_beside(K)):
         K[rows] = block
     return K
+
+
+def rows_beside(K: np.ndarray) -> int:
+    """Return how many rows of a block fit in what K leaves of the memory budget.
+
+    A block and what it is made of are three arrays of its size.
+    """
+    left = max(memory_budget() - K.nbytes, memory_budget() // 16)
+    return max(1, left // (3 * K.itemsize * max(1, K.shape[1])))
 
 
 def squared_norms(features: Callable[[Any], np.ndarray], X: Any, width: int) -> np.ndarray:

@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import in_double, result_dtype
 from kernreg.engine.budget import warn_beyond_budget
+from kernreg.engine.gram import gram
 from kernreg.errors import AsymmetryError
 from kernreg.factory import make_kernel
 from kernreg.kernels.base import Kernel
@@ -205,7 +206,7 @@ class BoundSpectrum(_Learnt):
         half = vectors * (np.sqrt(corrected) / values)  # Q = half halfᵀ
         ratio = vectors * (corrected / values)
         root = vectors * np.sqrt(corrected)
-        return half, ratio @ vectors.T, root @ root.T
+        return half, ratio @ vectors.T, gram(root)
 
     def _check_learnt(self, state: Any) -> Any:
         if self.method == "shift":

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import result_dtype
 from kernreg.engine.budget import rows_within, warn_beyond_budget
+from kernreg.engine.gram import gram
 from kernreg.factory import make_kernel
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.combinations.base import (
@@ -85,7 +86,7 @@ class BoundSymmetrized(BoundCombination):
             warn_beyond_budget(needed, what, "multiply with k.operator(X, Z) without ever holding the matrix")
             left = self._factor(X)
             if Z is None or same_samples(X, Z):
-                K = left @ left.T  # one factor twice: BLAS then computes half, and the result is exactly symmetric
+                K = gram(left)
             else:
                 K = np.empty((X.shape[0], Z.shape[0]), dtype=result_dtype(X, Z))
                 step = rows_within(self._reference.shape[0], K.itemsize)

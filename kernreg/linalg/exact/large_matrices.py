@@ -1,9 +1,8 @@
 """Cholesky factors, their inverses and symmetric products of any size, block by block where matrices are large.
 
-OpenBLAS's symmetric product with several threads writes past its buffers where the result is large, and the process
-dies; Cholesky factorisation and the inverse from a factor are made of it. With two threads on a CPU with AVX-512 this
-begins between 14 000 and 16 000 rows (OpenBLAS 0.3.30), elsewhere later. So large matrices are taken apart here into
-blocks that BLAS multiplies as general ones. That takes 1.3 to 1.5 times as long as LAPACK where both work.
+OpenBLAS's symmetric product with several threads crashes where the result is large (see `kernreg.engine.gram`), and
+Cholesky factorisation and the inverse from a factor are made of it. So large matrices are taken apart here into blocks
+that BLAS multiplies as general ones. That takes 1.3 to 1.5 times as long as LAPACK where both work.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from kernreg.engine.gram import LARGEST
 from kernreg.linalg.exact.triangles import invert_upper
 
-LARGEST = 12_000  # rows of a symmetric result that BLAS and LAPACK are given whole
 _BLOCK = 2048  # rows and columns of a block
 _HIGH = 8192  # rows of a product of blocks before it is subtracted: bounds the memory beside the matrix
 
@@ -94,24 +93,6 @@ def symmetric_product(
             product *= alpha
             _put(upper, rows, columns, product, add=add)
     return C
-
-
-def gram(A: np.ndarray) -> np.ndarray:
-    """Return A Aᵀ, exactly symmetric.
-
-    >>> gram(np.array([[1.0, 2.0], [0.0, 1.0]]))
-    array([[5., 2.],
-           [2., 1.]])
-    """
-    if len(A) <= LARGEST:
-        return A @ A.T
-    result = np.empty((len(A), len(A)), dtype=A.dtype)
-    for rows in _blocks(len(A), _HIGH):
-        for columns in _blocks(rows.stop, _HIGH):
-            result[rows, columns] = A[rows] @ A[columns].T
-            if columns != rows:
-                result[columns, rows] = result[rows, columns].T
-    return result
 
 
 def _factorise_upper(W: np.ndarray) -> int:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernreg.common.display import Display
+from kernreg.engine.gram import gram
 from kernreg.errors import DataError
 from kernreg.linalg.landmarks.sampled_matrix import SectionedMatrix
 from kernreg.linalg.landmarks.sections import Section, Swapped
@@ -199,7 +200,7 @@ def _triangular(F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return T and T⁺ with F T⁺ orthonormal and F = (F T⁺) T, from FᵀF: F itself is only read."""
     lengths = np.linalg.norm(F, axis=0)
     lengths = np.where(lengths > 0.0, lengths, 1.0)
-    values, vectors = np.linalg.eigh((F.T @ F) / np.outer(lengths, lengths))
+    values, vectors = np.linalg.eigh(gram(F.T) / np.outer(lengths, lengths))
     kept = values > _VANISHING * values.max(initial=0.0)
     root, vectors = np.sqrt(values[kept]), vectors[:, kept]
     return root[:, None] * vectors.T * lengths, vectors / root / lengths[:, None]

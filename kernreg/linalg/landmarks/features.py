@@ -19,6 +19,7 @@ from scipy import linalg
 
 from kernreg.common.progress import row_progress
 from kernreg.engine import ByRow
+from kernreg.engine.gram import gram
 from kernreg.kernels.base import Kernel
 
 #: Directions of W below this, relative to the largest, are rounding errors. Without definiteness W may be small in
@@ -97,8 +98,8 @@ def _moments(
 ) -> np.ndarray:
     F = features_of(block, T, origin)
     G = F if weights is None else weights[:, None] * F
-    # F.T @ F of one array is a symmetric product to numpy, at half the price.
-    return np.hstack([(F if weights is None else G).T @ F, G.sum(axis=0)[:, None], G.T @ Y])
+    # Without weights a symmetric product, at half the price.
+    return np.hstack([gram(F.T) if weights is None else G.T @ F, G.sum(axis=0)[:, None], G.T @ Y])
 
 
 def symmetric_features(kernel: Kernel, X: Any, chosen: np.ndarray, definite: bool) -> Features:

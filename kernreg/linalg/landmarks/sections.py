@@ -25,6 +25,7 @@ from scipy import linalg
 
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.budget import chunks
+from kernreg.engine.gram import gram
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.function import FunctionKernel
 
@@ -184,7 +185,7 @@ def quadrature(G: np.ndarray, columns: int) -> tuple[np.ndarray, float]:
     n, m = G.shape
     plain = np.full(m, columns / m)
     rest = 1.0 - G @ plain
-    H = G.T @ G
+    H = gram(G.T)
     H.flat[:: m + 1] += max(_RIDGE * float(np.trace(H)) / m, np.finfo(np.float64).tiny)
     factor = linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
     weights = plain + linalg.cho_solve(factor, G.T @ rest, check_finite=False)

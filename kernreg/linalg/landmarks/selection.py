@@ -36,6 +36,7 @@ from scipy import linalg
 
 from kernreg.config import memory_budget
 from kernreg.engine import ByRow
+from kernreg.engine.gram import gram
 from kernreg.engine.threads import configured_blas
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
@@ -282,7 +283,7 @@ def _leverage(kernel: Kernel, X: Any, Z: Any | None, pilots: int, rng: np.random
 
 def _gram(rows: slice, block: np.ndarray, T: np.ndarray) -> np.ndarray:
     features = block @ T
-    return features.T @ features
+    return gram(features.T)
 
 
 def _scores(

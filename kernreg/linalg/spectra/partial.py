@@ -42,6 +42,7 @@ from kernreg.linalg.spectra.lanczos import (
     require_symmetry,
 )
 from kernreg.linalg.spectra.lapack import dense_eigenpairs
+from kernreg.linalg.spectra.memory import basis_sizes, of_pairs, of_triplets
 from kernreg.linalg.spectra.products import Products
 from kernreg.linalg.spectra.randomized import POWER_ITERATIONS, randomized_eigenpairs, randomized_triplets
 from kernreg.linalg.spectra.report import PartialReport
@@ -137,12 +138,13 @@ def eigenpairs(
     _require_choice("order", order, ORDERS)
     _require_count(k, n)
     settings, fixed = _settings(matrix, k, method, tol, max_iter, random_state, hints)
-    chosen, note = _choose(matrix, method, k, vectors=1)
+    room = of_pairs(n, k, held=True, dense=True) <= memory_budget()
+    chosen, note = _choose(matrix, method, k, room)
     if chosen in ("arpack", "lobpcg") and (n < 5 * k or k >= n - 1):
         chosen, note = "dense", f"{method} needs more samples for each pair (n = {n}, k = {k}); dense was taken"
     spectrum = None
     if chosen == "krylov":
-        bound = _worthwhile(matrix, method, settings)
+        bound = _worthwhile(matrix, method, settings, room)
         spectrum = block_lanczos(matrix.product, n, k, order, bound)
         if not spectrum.converged and bound.max_iter < settings.max_iter:
             chosen, note, spectrum = "dense", "krylov was slow on this spectrum; dense took over", None
@@ -157,7 +159,7 @@ def eigenpairs(
     report = _report(chosen, matrix, k, spectrum, fixed, settings, note)
     signs = peak_signs(spectrum.vectors)
     kept = matrix.dtype
-    return (spectrum.values / matrix.factor).astype(kept), (spectrum.vectors * signs).astype(kept), report
+    return (spectrum.values / matrix.factor).astype(kept), (spectrum.vectors * signs).astype(kept, copy=False), report
 
 
 @configured_blas()
@@ -207,12 +209,13 @@ def singular_triplets(
     _require_choice("method", method, SINGULAR_METHODS)
     _require_count(k, min(rows, columns))
     settings, fixed = _settings(matrix, k, method, tol, max_iter, random_state, Hints(callback=callback))
-    chosen, note = _choose(matrix, method, k, vectors=2)
+    room = of_triplets(matrix.shape, k, held=True, dense=True) <= memory_budget()
+    chosen, note = _choose(matrix, method, k, room)
     if chosen == "arpack" and k >= min(rows, columns) - 1:
         chosen, note = "dense", f"arpack finds fewer than all triplets (k = {k}); dense was used"
     spectrum = None
     if chosen == "krylov":
-        bound = _worthwhile(matrix, method, settings)
+        bound = _worthwhile(matrix, method, settings, room)
         if rows >= columns:
             spectrum = block_golub_kahan(matrix.product, matrix.adjoint, (rows, columns), k, bound)
         else:
@@ -230,7 +233,8 @@ def singular_triplets(
     signs = peak_signs(spectrum.left)
     U, V = spectrum.left * signs, spectrum.vectors * signs
     kept = matrix.dtype
-    return U.astype(kept), (spectrum.values / matrix.factor).astype(kept), V.astype(kept), report
+    values = (spectrum.values / matrix.factor).astype(kept)
+    return U.astype(kept, copy=False), values, V.astype(kept, copy=False), report
 
 
 def _require_choice(name: str, value: Any, accepted: tuple[str, ...]) -> None:
@@ -257,42 +261,42 @@ def _settings(
         fixed = POWER_ITERATIONS if max_iter is None else int(max_iter)
     usual = _TOLERANCE_LOBPCG if method == "lobpcg" else _TOLERANCE
     goal = max(usual, _ROUNDINGS * A.eps) if tol is None else max(float(tol), _FLOOR * A.eps)
-    # The basis may take a quarter of the memory budget.
-    fitting = max(1, memory_budget() // (4 * 8 * sum(A.shape)))
-    plain = Settings(goal, 1, generator(random_state), block=hints.block)
-    block, columns = plain.sizes(min(A.shape), k)
+    block, columns = basis_sizes(A.shape, k, hints.block)
     if max_iter is None:
         max_iter = 10 * max(A.shape) if method == "arpack" else 300
     return Settings(
         goal,
         int(max_iter),
-        plain.rng,
+        generator(random_state),
         asymmetry=1e-8 if A.dtype == np.float64 else 1e-4,
         noise=A.noise,
         block=block,
-        columns=max(min(columns, fitting), min(min(A.shape), k + 2 * block)),
+        columns=columns,
         watch=hints.callback,
     ), fixed
 
 
-def _choose(A: Products, method: str, k: int, vectors: int) -> tuple[str, str]:
-    """Return the method to take and why."""
+def many_for_iterations(shape: tuple[int, int], k: int) -> bool:
+    """Return whether LAPACK is faster than iterations on a matrix in memory: a small one, or many pairs of it."""
+    return min(shape) <= _SMALL or k > _FEW * min(shape)
+
+
+def _choose(A: Products, method: str, k: int, room: bool) -> tuple[str, str]:
+    """Return the method to take and why; ``room`` says whether LAPACK keeps the memory budget."""
     if method != "auto":
         return method, ""
-    size, small = max(A.shape), min(A.shape)
     if A.held:
-        if small <= _SMALL or k > _FEW * small:
+        if many_for_iterations(A.shape, k):
             return "dense", "small, or many components"
         return "krylov", "few components of a matrix in memory"
-    fits = 8 * A.shape[0] * A.shape[1] <= memory_budget() // (4 * vectors)
-    if fits and (size <= _SMALL or 4 * k > small):
+    if room and (max(A.shape) <= _SMALL or 4 * k > min(A.shape)):
         return "dense", "small, or many components: the operator was made an array"
     return "krylov", "products only"
 
 
-def _worthwhile(A: Products, method: str, settings: Settings) -> Settings:
+def _worthwhile(A: Products, method: str, settings: Settings, room: bool) -> Settings:
     """Return settings for a Krylov method that gives up once LAPACK would have been faster, if LAPACK is an option."""
-    if method != "auto" or not A.held:
+    if method != "auto" or not (A.held and room):
         return settings
     return replace(settings, max_iter=min(settings.max_iter - 1, max(20, min(A.shape) // 20)))
 

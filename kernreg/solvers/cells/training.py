@@ -16,6 +16,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from kernreg.engine import Handle, is_row_source
+from kernreg.engine.arrays import check_readable
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel
 from kernreg.solvers.dual.training import dense_copy, is_table
@@ -48,6 +49,7 @@ def check_data(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weight: Any,
     y, sample_weight = brought_here(y, first, "y"), brought_here(sample_weight, first, "sample_weight")
     plain = not (is_row_source(first) or isinstance(first, Handle) or reader_of(first) is not None)
     if plain and not pair and input_kind(kernel) == "table":
+        check_readable(X, "X")
         X, y = validate_data(
             machine,
             X,

@@ -15,18 +15,22 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
 from kernreg.common.progress import residual_progress
+from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
+from kernreg.engine.budget import beyond_budget
 from kernreg.engine.dispatch import current_engine
 from kernreg.engine.threads import configured_blas, single_threaded_blas
-from kernreg.errors import DataError
+from kernreg.errors import DataError, MemoryBudgetWarning
 from kernreg.factory import make_kernel
 from kernreg.kernels import Kernel
 from kernreg.linalg.randomness import generator
 from kernreg.linalg.spectra.centred_pairs import TwoSidedOperator, centre_both_sides, without_mean
 from kernreg.linalg.spectra.lanczos import Watch
-from kernreg.linalg.spectra.partial import eigenpairs, singular_triplets
+from kernreg.linalg.spectra.memory import of_triplets
+from kernreg.linalg.spectra.partial import eigenpairs, many_for_iterations, singular_triplets
 from kernreg.linalg.spectra.products import NotFiniteError, is_finite
 from kernreg.linalg.spectra.report import PartialReport
+from kernreg.solvers.advice import advise
 from kernreg.solvers.decompositions.completeness import missed
 from kernreg.solvers.finiteness import not_finite_error
 from kernreg.solvers.samples import input_kind
@@ -76,6 +80,7 @@ class Decomposition:
 def decompose(kernel: Kernel, X: Any, Z: Any, r: int, settings: SVDSettings, *, center: bool) -> Decomposition:
     """Return the r leading triplets of the kernel matrix between X and Z, centred on both sides or as it is."""
     operator, note = _operator(kernel, X, Z, settings.solver)
+    _say_what_is_needed(_count(X), _count(Z), r, settings.solver, held=operator is None)
     try:
         # What is not finite is an error that says where, below; numpy's warning about it would only say that.
         with residual_progress("kernel SVD") as callback, np.errstate(invalid="ignore", over="ignore"):
@@ -147,10 +152,23 @@ def _operator(kernel: Kernel, X: Any, Z: Any, svd_solver: str) -> tuple[LinearOp
         operator = kernel.operator(_double(X), _double(Z))
         if _form(operator) in _CHEAP:
             return operator, "products cost what the data store"
-    n, m = (side.shape[0] if hasattr(side, "shape") else len(side) for side in (X, Z))
-    if not current_engine().fits(_MATRICES * 8 * n * m):
+    if not current_engine().fits(_MATRICES * 8 * _count(X) * _count(Z)):
         return kernel.operator(X, Z), "the matrix is beyond the memory budget"
     return None, ""
+
+
+def _say_what_is_needed(n: int, m: int, r: int, solver: str, *, held: bool) -> None:
+    """Warn where r triplets of n × m values need more than the memory budget."""
+    if held and 8 * n * m > memory_budget():
+        return  # the matrix itself will be refused
+    dense = held and (solver == "dense" or (solver == "auto" and many_for_iterations((n, m), r)))
+    what = f"n_components={r} of {n} and {m} samples"
+    if doubt := beyond_budget(of_triplets((n, m), r, held=held, dense=dense), what, "take fewer components"):
+        advise(doubt, MemoryBudgetWarning, stacklevel=6)
+
+
+def _count(samples: Any) -> int:
+    return samples.shape[0] if hasattr(samples, "shape") else len(samples)
 
 
 def _form(operator: LinearOperator) -> str:

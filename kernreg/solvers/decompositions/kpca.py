@@ -32,12 +32,16 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from kernreg.common.progress import residual_progress
+from kernreg.config import memory_budget
+from kernreg.engine.budget import beyond_budget
 from kernreg.engine.dispatch import current_engine
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, MemoryBudgetWarning, ParameterError
 from kernreg.linalg.spectra.basis import peak_signs
-from kernreg.linalg.spectra.partial import ORDERS, Hints
+from kernreg.linalg.spectra.memory import of_pairs
+from kernreg.linalg.spectra.partial import ORDERS, Hints, many_for_iterations
 from kernreg.linalg.spectra.products import NotFiniteError
 from kernreg.linalg.spectra.report import PartialReport
+from kernreg.solvers.advice import advise
 from kernreg.solvers.decompositions.centred_eigenpairs import Components, principal_components
 from kernreg.solvers.decompositions.preimages import default_kernel, learn_inverse, require_invertible
 from kernreg.solvers.finiteness import not_finite_error
@@ -238,6 +242,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
                     return "operator", operator, "products with sparse data"
             if not current_engine().fits(2 * 8 * m * m):
                 solver, note = "operator", "the kernel matrix would not fit in half of the memory budget"
+        held = solver != "operator"
+        dense = held and (solver == "dense" or (solver == "auto" and many_for_iterations((m, m), k)))
+        what = f"n_components={k} of {m} samples"
+        fits = not held or 8 * m * m <= memory_budget()  # else the matrix is refused
+        if fits and (doubt := beyond_budget(of_pairs(m, k, held=held, dense=dense), what, "take fewer components")):
+            advise(doubt, MemoryBudgetWarning, stacklevel=6)
         if solver == "operator":
             require_symmetric_on_some(kernel, X, who="KernelPCA", instead="ksvd")
             return solver, kernel.operator(X), note
@@ -270,14 +280,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
             vectors, scores, mean = vectors * flips, scores * flips, mean * flips
         A = vectors * divided
         self.eigenvalues_ = np.where(present, values, 0.0).astype(dtype)
-        self.eigenvectors_ = vectors.astype(dtype)
+        self.eigenvectors_ = vectors.astype(dtype, copy=False)
         self.signs_ = signs.astype(dtype)
         self.signature_ = int((signs > 0).sum()), int((signs < 0).sum())
-        self.dual_coef_ = (A if scale is None else scale * A).astype(dtype)
+        self.dual_coef_ = (A if scale is None else scale * A).astype(dtype, copy=False)
         self.intercept_ = (-mean * divided).astype(dtype)
         self.solver_report_: PartialReport = components.report
         self.n_iter_ = max(1, components.report.iterations)
-        return scores.astype(dtype)
+        return scores.astype(dtype, copy=False)
 
     # Results ------------------------------------------------------------------------------------------------
 

@@ -23,10 +23,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kernreg.engine.budget import beyond_budget
-from kernreg.errors import MemoryBudgetWarning, ParameterError
+from kernreg.errors import ParameterError
 from kernreg.kernels import Kernel
-from kernreg.solvers.advice import advise
 from kernreg.solvers.decompositions.centred_triplets import SVD_SOLVERS, SVDSettings, decompose, kernel_dtype
 from kernreg.solvers.decompositions.compatibility.fixed_maps import COMPATIBILITIES, Compatibility
 from kernreg.solvers.decompositions.compatibility.heads import HEADS, targets
@@ -170,17 +168,15 @@ class KernelSVD(TwoSided):
         self.X_fit_ = self.compatibility_.left_samples(left)
         self.Z_fit_ = self.X_fit_ if right is left else self.compatibility_.right_samples(right)
         self.kernel_ = kernel.bind(self.Z_fit_)
-        count = sum(side.shape[0] if hasattr(side, "shape") else len(side) for side in (self.X_fit_, self.Z_fit_))
-        vectors = 2 * r * count  # and scores
-        if doubt := beyond_budget(8 * vectors, f"n_components={r} with so many samples", "take fewer components"):
-            advise(doubt, MemoryBudgetWarning, stacklevel=2)
         settings = SVDSettings(self.svd_solver, self.tol, self.max_iter, self.random_state)
         triplets = decompose(self.kernel_, self.X_fit_, self.Z_fit_, r, settings, center=self.center)
         dtype = kernel_dtype(self.X_fit_, self.Z_fit_)
         factor = np.sqrt(len(triplets.left) * len(triplets.right)) if self.scale else 1.0
         self.singular_values_ = (triplets.values / factor).astype(dtype)
-        self.left_vectors_, self.right_vectors_ = triplets.left.astype(dtype), triplets.right.astype(dtype)
-        self.left_scores_, self.right_scores_ = triplets.left_scores.astype(dtype), triplets.right_scores.astype(dtype)
+        self.left_vectors_ = triplets.left.astype(dtype, copy=False)
+        self.right_vectors_ = triplets.right.astype(dtype, copy=False)
+        self.left_scores_ = triplets.left_scores.astype(dtype, copy=False)
+        self.right_scores_ = triplets.right_scores.astype(dtype, copy=False)
         self._left_offset, self._right_offset = triplets.left_offset, triplets.right_offset
         notes = triplets.report.note, *map(reading_note, X if isinstance(X, tuple) else (X,))
         self.solver_report_ = replace(triplets.report, note="; ".join(filter(None, notes)))

@@ -85,13 +85,13 @@ def check_gamma(gamma: Any, size: Callable[[], float] | None = None) -> float | 
         value = as_number(gamma)
         if 0.0 < value < np.inf and 1.0 / value > 0.0 and np.isfinite(1.0 / value):
             return value
-    elif isinstance(gamma, list | tuple | np.ndarray) and np.size(gamma):
+    elif isinstance(gamma, list | tuple | np.ndarray):
         try:
             grid = np.asarray(gamma)
-        except ValueError:  # ragged
+        except ValueError:  # ragged, or deeper than arrays are
             grid = np.array([np.nan])
         grid = grid.astype(np.float64) if grid.dtype.kind in "iuf" else np.array([np.nan])
-        if grid.ndim == 1 and np.all((grid > 0.0) & (grid < np.inf)) and np.all(np.isfinite(1.0 / grid)):
+        if grid.ndim == 1 and grid.size and np.all((grid > 0.0) & (grid < np.inf)) and np.all(np.isfinite(1.0 / grid)):
             return grid
     raise ParameterError(
         f"gamma={given!r} is not accepted; give a positive finite number, 'scale' or a multiple such as '10*scale', a "

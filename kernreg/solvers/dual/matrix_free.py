@@ -10,15 +10,14 @@ import numpy as np
 from kernreg.common.progress import progress
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
-from kernreg.engine.budget import beyond_budget
-from kernreg.errors import ApproximationWarning, DataError, MemoryBudgetWarning
+from kernreg.errors import ApproximationWarning, DataError
 from kernreg.linalg.krylov.cg_and_minres import IterationSettings
 from kernreg.linalg.krylov.dual_systems import solve_block_iterative, solve_symmetric_iterative
 from kernreg.linalg.landmarks.lowrank_systems import BlockLowRank, LowRankProblem, Solved, SymmetricLowRank
 from kernreg.solvers.advice import advise
 from kernreg.solvers.dual.block_descent import BlockDescentSystem
 from kernreg.solvers.dual.landmark_costs import landmark_count, landmark_passes, matrices_held
-from kernreg.solvers.dual.on_landmarks import problem_on_landmarks, solution_of
+from kernreg.solvers.dual.on_landmarks import problem_on_landmarks, solution_of, warn_of_memory
 from kernreg.solvers.dual.sketched import SketchedSystem
 from kernreg.solvers.dual.solution import Candidate, DualSolution
 from kernreg.solvers.dual.strategy import Settings
@@ -80,9 +79,7 @@ class LandmarkSystem:
         m, passes = len(Y), landmark_passes(symmetric, data, settings)
         matrices = matrices_held(symmetric)
         count = landmark_count(m, passes, settings, matrices)
-        what = f"strategy='lowrank' with {count} landmarks"
-        if doubt := beyond_budget(8 * matrices * count**2, what, "take fewer landmarks (n_landmarks)"):
-            advise(doubt, MemoryBudgetWarning, stacklevel=5)
+        warn_of_memory("lowrank", count, 8 * matrices * count**2)
         if settings.strategy == "auto":
             advise(
                 f"{m} samples do not fit the memory budget of {readable(memory_budget())} exactly: {count} landmarks "

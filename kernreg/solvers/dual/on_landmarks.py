@@ -1,4 +1,4 @@
-"""What both ways to solve on landmarks share: the problem of a training set, and its solution by view."""
+"""What both ways to solve on landmarks share: a word on memory, the problem of a training set, its solution by view."""
 
 from __future__ import annotations
 
@@ -7,11 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.engine.budget import beyond_budget
+from kernreg.errors import MemoryBudgetWarning
 from kernreg.linalg import SolveReport
 from kernreg.linalg.landmarks.lowrank_systems import LowRankView
+from kernreg.solvers.advice import advise
 from kernreg.solvers.dual.solution import DualSolution
 from kernreg.solvers.dual.strategy import Settings
 from kernreg.solvers.dual.training import TrainingSet
+
+
+def warn_of_memory(strategy: str, count: int, needed: int) -> None:
+    """Warn where so many landmarks need more than the memory budget."""
+    what = f"strategy={strategy!r} with {count} landmarks"
+    if doubt := beyond_budget(needed, what, "take fewer landmarks (n_landmarks)"):
+        advise(doubt, MemoryBudgetWarning, stacklevel=6)
 
 
 def problem_on_landmarks(

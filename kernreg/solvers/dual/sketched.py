@@ -7,8 +7,7 @@ import numpy as np
 from kernreg.common.progress import residual_progress
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
-from kernreg.engine.budget import beyond_budget
-from kernreg.errors import ApproximationWarning, MemoryBudgetError, MemoryBudgetWarning
+from kernreg.errors import ApproximationWarning, MemoryBudgetError
 from kernreg.linalg.krylov.sketched_systems import (
     BlockSketched,
     SketchedProblem,
@@ -17,7 +16,7 @@ from kernreg.linalg.krylov.sketched_systems import (
 )
 from kernreg.solvers.advice import advise
 from kernreg.solvers.dual.landmark_costs import landmark_count
-from kernreg.solvers.dual.on_landmarks import problem_on_landmarks, solution_of
+from kernreg.solvers.dual.on_landmarks import problem_on_landmarks, solution_of, warn_of_memory
 from kernreg.solvers.dual.solution import DualSolution
 from kernreg.solvers.dual.strategy import Settings
 from kernreg.solvers.dual.training import TrainingSet
@@ -46,9 +45,7 @@ class SketchedSystem:
         count = landmark_count(len(Y), _PASSES, settings, _AMONG_FEW[0 if symmetric else 1])
         _require_room(count)
         needed = 8 * count * (_ALL[0 if symmetric else 1] * count + min(2 * len(Y), _ROWS))
-        what = f"strategy='sketched' with {count} landmarks"
-        if doubt := beyond_budget(needed, what, "take fewer landmarks (n_landmarks)"):
-            advise(doubt, MemoryBudgetWarning, stacklevel=5)
+        warn_of_memory("sketched", count, needed)
         if settings.strategy == "auto":
             advise(
                 f"{len(Y)} samples do not fit the memory budget of {readable(memory_budget())} exactly: {count} "

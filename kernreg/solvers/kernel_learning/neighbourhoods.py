@@ -18,10 +18,12 @@ from scipy.sparse.linalg import LinearOperator, splu
 
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
+from kernreg.engine.budget import warn_beyond_budget
 from kernreg.engine.threads import single_threaded_blas
 from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.kernels.combinations.neighbour_spectrum import neighbour_spectrum
+from kernreg.linalg.spectra.memory import of_pairs
 from kernreg.linalg.spectra.partial import Hints, eigenpairs
 from kernreg.linalg.spectra.report import PartialReport
 
@@ -266,6 +268,10 @@ def smoothest(
     n = A.shape[0]
     settings: dict[str, Any] = {"order": "value", "max_iter": max_iter, "random_state": random_state}
     if eigen_solver == "dense" or (eigen_solver == "auto" and n <= _DENSE):
+        needed = of_pairs(n, count, held=True, dense=True) + 8 * n * n
+        warn_beyond_budget(
+            needed, f"the spectrum of {n} samples and their neighbours", "take eigen_solver='shift-invert'"
+        )
         table = A.toarray() - _AWAY * (trivial @ trivial.T).toarray()
         values, vectors, report = eigenpairs(table, count, method="dense", **settings)
     elif eigen_solver == "shift-invert":

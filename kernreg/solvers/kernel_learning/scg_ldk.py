@@ -26,11 +26,11 @@ from kernreg.common.progress import progress
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
 from kernreg.engine.dispatch import current_engine
+from kernreg.engine.gram import gram
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.kernels.combinations.learned import corrected, projected
 from kernreg.kernels.indexed import precomputed
-from kernreg.linalg.exact.large_matrices import gram
 from kernreg.linalg.landmarks.features import symmetric_features
 from kernreg.linalg.landmarks.selection import choose_landmarks
 from kernreg.solvers.dual.gamma import check_gamma

@@ -6,6 +6,7 @@ He, He, Shi, Huang & Suykens, Learning with asymmetric kernels: least squares an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
 from numbers import Real
@@ -19,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from kernreg import get_config, make_ensembler
 from kernreg.errors import DataError, ParameterError
-from kernreg.solvers import Display, KernelParameters, check_table, check_weights
+from kernreg.solvers import Display, KernelParameters, check_number, check_table, check_weights
 from kernreg_asymmetric.random_features.dual_spectrum import DualSpectrum, moments, row_blocks
 from kernreg_asymmetric.random_features.feature_kernel import kernel_of_features
 from kernreg_asymmetric.random_features.transformer import fitted_features
@@ -115,14 +116,16 @@ class _AsKRFFMachine(KernelParameters):
         """Return γ where it is a number, None where it is to be chosen."""
         if isinstance(self.gamma, str) and self.gamma == "loo":
             return None
-        given = np.asarray(self.gamma, dtype=object)
-        values = given.ravel().tolist()
-        numbers = all(isinstance(value, Real) and 0.0 < float(value) < np.inf for value in values)
-        if given.ndim > 1 or not len(values) or not numbers:
+        given = self.gamma.tolist() if isinstance(self.gamma, np.ndarray) else self.gamma
+        if isinstance(given, Real):
+            return check_number("gamma", given)
+        if isinstance(given, str) or not isinstance(given, Sequence) or not given:
             raise ParameterError(
                 f"gamma={self.gamma!r} is not accepted; give 'loo', a positive number, or a sequence of them"
             )
-        return None if given.ndim else float(values[0])
+        for value in given:
+            check_number("gamma", value)
+        return None
 
     def _chosen_gamma(
         self, spectrum: DualSpectrum, left_out: Any, ensembler: Any, Y: np.ndarray, labels: np.ndarray

@@ -11,16 +11,14 @@ samples far apart.
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernreg.errors import ParameterError
 from kernreg.kernels import Kernel
-from kernreg.solvers import KernelParameters, check_choice, check_table
+from kernreg.solvers import KernelParameters, check_choice, check_count, check_table
 from kernreg_asymmetric.random_features.feature_kernel import kernel_of_features
 from kernreg_asymmetric.random_features.features import FORMS, FourierFeatures, draw_features
 from kernreg_asymmetric.shift_invariant.spectra import spectral_measure
@@ -31,12 +29,10 @@ def fitted_features(
 ) -> tuple[Kernel, FourierFeatures, np.ndarray]:
     """Return the kernel with its widths as numbers, random features of it, and the total mass and those of parts."""
     check_choice("form", form, FORMS)
-    if isinstance(n_frequencies, bool) or not isinstance(n_frequencies, Integral) or n_frequencies < 1:
-        raise ParameterError(f"n_frequencies={n_frequencies!r} is not accepted; give a positive integer")
     kernel = kernel.resolve_widths(X, weights)
     measure = spectral_measure(kernel, X.shape[1])
     rng = np.random.default_rng(_seed(random_state))
-    features = draw_features(measure, int(n_frequencies), form, rng)
+    features = draw_features(measure, check_count("n_frequencies", n_frequencies), form, rng)
     return kernel, features, np.array([measure.mass, *measure.parts])
 
 
