@@ -1,0 +1,75 @@
+"""Which tests to try a mutant with, and in which order."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from mutation.mutants import Mutant
+
+_STAGES = (1.5, 5.0, 12.0)  # CPU seconds of unchanged tests, for a mutant that has survived the stage before
+
+
+class Reach:
+    """The tests that reach a line, or at least its module; the quick ones first."""
+
+    def __init__(self, recorded: dict[str, Any], compiled: Collection[str] = ()):
+        self._compiled = set(compiled)  # modules whose functions Numba compiles: what runs there is not seen
+        self.seconds = {name: test["seconds"] for name, test in recorded.items()}
+        self._by_line: dict[tuple[str, int], list[str]] = defaultdict(list)
+        self._by_module: dict[str, set[str]] = defaultdict(set)
+        for name, test in recorded.items():
+            for module, lines in test["lines"].items():
+                self._by_module[module].add(name)
+                for line in lines:
+                    self._by_line[module, line].append(name)
+
+    def runs(self, mutant: Mutant) -> bool:
+        """Whether tests run the line, as far as is known; if not, an import runs it, or no test does."""
+        return mutant.module in self._compiled or bool(self._near(mutant))
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """Return the tests that run the line, or else those that run something of the module."""
+        stem, near = Path(mutant.module).stem, self._near(mutant)
+        if mutant.module in self._compiled:
+            others = self._ordered(set(self.seconds) - near, [mutant.function.strip("_"), stem])
+            return [*self._ordered(near, [stem]), *others]
+        return self._ordered(near or self._by_module.get(mutant.module, set()), [stem])
+
+    def _near(self, mutant: Mutant) -> set[str]:
+        lines = mutant.line, mutant.statement  # not every line of a long expression is traced
+        return next((set(self._by_line[mutant.module, n]) for n in lines if (mutant.module, n) in self._by_line), set())
+
+    def _ordered(self, names: set[str], words: list[str]) -> list[str]:
+        """Those that are named so first, then quick ones; of the cases of one test, the second after all first ones."""
+
+        def key(name: str) -> tuple[Any, ...]:
+            return *(word not in name for word in words), round(self.seconds[name], 2), name
+
+        quick = sorted(names, key=key)
+        seen: Counter[str] = Counter()
+        turns = {}
+        for name in quick:
+            function = name.partition("[")[0]
+            turns[name] = seen[function]
+            seen[function] += 1
+        return sorted(quick, key=lambda name: (words[0] not in name, turns[name]))  # stable
+
+    def stages(self, mutant: Mutant) -> list[tuple[list[str], float]]:
+        """Return groups of tests that follow one another, each with its seconds."""
+        groups: list[tuple[list[str], float]] = []
+        names = iter(self.tests(mutant))
+        for limit in _STAGES:
+            group, total = [], 0.0
+            for name in names:
+                group.append(name)
+                total += self.seconds[name]
+                if total > limit:
+                    break
+            if group:
+                files = list(dict.fromkeys(name.partition("::")[0] for name in group))
+                group.sort(key=lambda name: files.index(name.partition("::")[0]))  # shared fixtures are made once
+                groups.append((group, total))
+        return groups
