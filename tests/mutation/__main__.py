@@ -22,6 +22,7 @@ from mutation import page
 from mutation.laboratory import Laboratory
 from mutation.mutants import Mutant, mutants_of
 from mutation.reach import Reach
+from mutation.session import sessions
 from mutation.tree import copied, prepare, record_all, side_by_side
 
 CHANGED = ["kernreg/linalg", "kernreg/solvers/dual", "kernreg/kernels"]
@@ -69,8 +70,11 @@ def main() -> int:
     done = {name for name, entry in before.items() if not (options.again and entry["outcome"] in page.UNNOTICED)}
     todo = [mutant for mutant in drawn if str(mutant) not in done]
 
+    files = sorted({name.partition("::")[0] for name in recorded})
+    collected = sessions(copied(folder, "collected/tree"), files, options.workers) if todo else []
+
     def work(root: Path, number: int) -> None:
-        laboratory = Laboratory(root, reach, recorded)
+        laboratory = Laboratory(root, reach, collected[number])
         if number == 0:
             laboratory.check_itself(everything)
         for mutant in todo[number :: options.workers]:

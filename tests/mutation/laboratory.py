@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,8 @@ _CONTROL = "kernreg/kernels/builtin.py", "-d2 / sigma / sigma"
 class Laboratory:
     """A session with all tests collected, for changes inside of functions, and cold processes for others."""
 
-    def __init__(self, root: Path, reach: Reach, tests: Iterable[str]):
-        self._root, self._reach = root, reach
-        self._session = Session(root, sorted({name.partition("::")[0] for name in tests}))
+    def __init__(self, root: Path, reach: Reach, session: Session):
+        self._root, self._reach, self._session = root, reach, session
         self._sound: set[tuple[Any, ...]] = set()  # tests that pass unchanged, in this order
         self._unsound: set[str] = set()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import gc
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from mutation.mutants import Mutant, mutated
@@ -55,12 +55,18 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     return (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
 
 
-def replace(changes: _Changes) -> int:
+def functions_below(root: Path) -> list[types.FunctionType]:
+    """Return every function of this process whose source is in a folder."""
+    every = [thing for thing in gc.get_objects() if type(thing) is types.FunctionType]  # asks no proxy for its class
+    return [function for function in every if function.__code__.co_filename.startswith(f"{root}/")]
+
+
+def replace(changes: _Changes, functions: Iterable[types.FunctionType]) -> int:
     """Give every function that has one of the old codes the new one, and return how many there are."""
     names = {code.co_filename for code in changes}
     count = 0
-    for function in gc.get_objects():
-        if isinstance(function, types.FunctionType) and function.__code__.co_filename in names:
+    for function in functions:
+        if function.__code__.co_filename in names:
             new = changes.get(function.__code__)
             if new is not None:
                 function.__code__ = new

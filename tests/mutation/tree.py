@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from mutation.lines import record
+from mutation.session import enter
 from mutation.trial import restore
 
 HERE = Path(__file__).parents[2]
@@ -44,14 +45,6 @@ def copied(folder: Path, name: str) -> Path:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)
     return root
-
-
-def enter(root: Path) -> None:
-    """Import kernreg and tests from this copy from now on, in processes that tests start, too."""
-    os.chdir(root)
-    paths = [str(root), str(root / "tests")]
-    sys.path[:0] = paths
-    os.environ["PYTHONPATH"] = os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")])
 
 
 def prepare(folder: Path) -> None:

@@ -322,6 +322,7 @@ def test_block_solve_in_single_precision_reaches_double_accuracy(scale, gamma, p
     close(A / np.abs(a).max(), a / np.abs(a).max(), 1e-11)
     close(C / np.abs(c).max(), c / np.abs(c).max(), 1e-11)
     assert report.residual < 1e-14
+    assert 1 <= report.refinements <= (12 if precision == "single" else 3)
     assert made == [(np.float32,)] if precision == "single" else [()]
 
 

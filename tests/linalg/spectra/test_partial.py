@@ -160,6 +160,14 @@ def test_auto_takes_products_where_they_pay():
     assert held.products == 11 * held.passes
 
 
+@pytest.mark.parametrize(("size", "k", "method"), [(60, 2, "dense"), (520, 140, "dense"), (520, 5, "krylov")])
+def test_auto_makes_an_operator_an_array_if_it_is_small_or_many_components_are_asked_for(size, k, method):
+    d = 0.9 ** np.arange(size)
+    values, _, report = eigenpairs(aslinearoperator(with_spectrum(d)), k)
+    np.testing.assert_allclose(values, d[:k], atol=1e-9)
+    assert report.method == method
+
+
 def test_one_pass_multiplies_a_whole_block():
     A = with_spectrum(0.7 ** np.arange(600))
     widths = []
