@@ -69,6 +69,13 @@ def test_blocks_and_products_of_a_combination_agree_with_its_matrix(name, X, Z, 
     np.testing.assert_allclose(k.operator(X, Z).T @ w, K.T @ w, rtol=1e-12, atol=1e-12 * np.abs(K).max())
 
 
+@pytest.mark.parametrize("name", [name for name in ELEMENTWISE if name != "asymmetric sum"])
+def test_the_value_of_two_samples_is_the_entry_of_the_matrix(name, X, Z):
+    k = ELEMENTWISE[name][0]()
+    assert k.scalar(X[3], Z[5]) == pytest.approx(float(k(X, Z)[3, 5]), rel=1e-13)
+    assert k.T.scalar(X[3], Z[5]) == pytest.approx(float(k(Z, X)[5, 3]), rel=1e-13)
+
+
 def test_operators_of_combinations_say_how_products_are_computed(X):
     sparse = sp.csr_array((np.ones(900), (np.arange(900), np.arange(900))))
     for k in (
@@ -145,6 +152,12 @@ def test_blocks_of_a_transposed_kernel_leave_out_the_self_term(X, block_rows):
     k = sne(sigma=2.0, self_term=False).T
     expected = naive.sne(X, sigma=2.0, self_term=False).T
     close(np.vstack([block for _, block in k.blocks(X, block_rows=block_rows)]), expected)
+
+
+def test_rows_of_a_transposed_normalised_kernel_are_those_of_its_matrix(X, Z):
+    k = sne(sigma=2.0).T
+    close(k.rows(X, Z, 4, 9), k(X, Z)[4:9])
+    close(k.rows(X, None, 4, 9), k(X)[4:9])
 
 
 def test_operator_of_a_transposed_kernel(X, Z, rng):

@@ -23,7 +23,7 @@ from mutation.laboratory import Laboratory
 from mutation.mutants import Mutant, mutants_of
 from mutation.reach import Reach
 from mutation.session import sessions
-from mutation.tree import copied, prepare, record_all, side_by_side
+from mutation.tree import copied, prepare, record_all, record_imports, side_by_side
 
 CHANGED = ["kernreg/linalg", "kernreg/solvers/dual", "kernreg/kernels"]
 TESTS = ["tests/linalg", "tests/solvers/dual", "tests/kernels"]
@@ -65,7 +65,7 @@ def main() -> int:
     drawn = random.Random(options.seed).sample(everything, min(options.count, len(everything)))
     print(f"{len(drawn)} of {len(everything)} mutants, seed {options.seed}", flush=True)
     compiled = {m.module for m in everything if "\nfrom kernreg.jit import" in (root / m.module).read_text()}
-    reach = Reach(recorded, compiled)
+    reach = Reach(recorded, record_imports(folder, CHANGED), compiled)
     before = known(results)
     done = {name for name, entry in before.items() if not (options.again and entry["outcome"] in page.UNNOTICED)}
     todo = [mutant for mutant in drawn if str(mutant) not in done]

@@ -41,7 +41,7 @@ class Laboratory:
         if not self._reach.runs(mutant):
             return self._tried(mutant, cold=True)
         entry = self._tried(mutant, cold=False)
-        if entry["outcome"] == "survived":  # unless the line also runs while something is imported
+        if entry["outcome"] == "survived" and self._reach.is_imported(mutant):
             last = self._tried(mutant, cold=True, stages=1)
             entry["seconds"] = round(entry["seconds"] + last["seconds"], 2)
             if last["outcome"] != "survived":

@@ -13,9 +13,12 @@ _STAGES = (1.5, 5.0, 12.0)  # CPU seconds of unchanged tests, for a mutant that 
 
 
 class Reach:
-    """The tests that reach a line, or at least its module; the quick ones first."""
+    """The tests that reach a line; the quick ones first."""
 
-    def __init__(self, recorded: dict[str, Any], compiled: Collection[str] = ()):
+    def __init__(
+        self, recorded: dict[str, Any], imported: dict[str, list[int]] | None = None, compiled: Collection[str] = ()
+    ):
+        self._imported = imported or {}
         self._compiled = set(compiled)  # modules whose functions Numba compiles: what runs there is not seen
         self.seconds = {name: test["seconds"] for name, test in recorded.items()}
         self._by_line: dict[tuple[str, int], list[str]] = defaultdict(list)
@@ -27,16 +30,24 @@ class Reach:
                     self._by_line[module, line].append(name)
 
     def runs(self, mutant: Mutant) -> bool:
-        """Whether tests run the line, as far as is known; if not, an import runs it, or no test does."""
+        """Whether tests run the line, as far as is known."""
         return mutant.module in self._compiled or bool(self._near(mutant))
 
+    def is_imported(self, mutant: Mutant) -> bool:
+        """Whether an import runs the line."""
+        return bool({mutant.line, mutant.statement} & set(self._imported.get(mutant.module, ())))
+
     def tests(self, mutant: Mutant) -> list[str]:
-        """Return the tests that run the line, or else those that run something of the module."""
+        """Return the tests that run the line; where an import does, those that belong to the module."""
         stem, near = Path(mutant.module).stem, self._near(mutant)
         if mutant.module in self._compiled:
             others = self._ordered(set(self.seconds) - near, [mutant.function.strip("_"), stem])
             return [*self._ordered(near, [stem]), *others]
-        return self._ordered(near or self._by_module.get(mutant.module, set()), [stem])
+        if near or not self.is_imported(mutant):
+            return self._ordered(near, [stem])
+        beside = str(Path("tests", *Path(mutant.module).parts[1:-1]))
+        names = {name for name in self.seconds if name.startswith(f"{beside}/")}
+        return self._ordered(names | self._by_module.get(mutant.module, set()), [stem])
 
     def _near(self, mutant: Mutant) -> set[str]:
         lines = mutant.line, mutant.statement  # not every line of a long expression is traced

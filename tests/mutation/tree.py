@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mutation.lines import record
+from mutation import lines
 from mutation.session import enter
 from mutation.trial import restore
 
@@ -95,7 +95,7 @@ def record_all(folder: Path, changed: list[str], tests: list[str], workers: int)
             child = os.fork()  # which imports kernreg: this process must not
             if child == 0:
                 try:
-                    record(root, changed, name, targets[name])
+                    lines.record(root, changed, name, targets[name])
                 finally:
                     os._exit(0)
             os.waitpid(child, 0)
@@ -109,6 +109,22 @@ def record_all(folder: Path, changed: list[str], tests: list[str], workers: int)
     for target in targets.values():
         recorded.update(json.loads(target.read_text()))
     return recorded
+
+
+def record_imports(folder: Path, changed: list[str]) -> dict[str, list[int]]:
+    """Return the lines of each module that an import runs."""
+    target = folder / "lines" / "imports.json"
+    if not target.exists():
+        child = os.fork()
+        if child == 0:
+            try:
+                root = copied(folder, "worker-0/tree")
+                enter(root)
+                lines.record_imports(root, changed, target)
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+    return json.loads(target.read_text())
 
 
 def _target(folder: Path, name: str) -> Path:

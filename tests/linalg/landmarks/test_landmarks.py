@@ -150,6 +150,14 @@ def test_errors_say_what_is_accepted(samples, arguments, message):
         choose_landmarks(KERNEL, samples, **arguments)
 
 
+def test_a_choice_by_scores_does_not_depend_on_their_unit():
+    scores = np.random.default_rng(0).gamma(0.1, size=200)
+    chosen = [selection._weighted_choice(unit * scores, 20, np.random.default_rng(1)) for unit in (1.0, 1e-9, 1e9)]
+    assert np.array_equal(chosen[0], chosen[1])
+    assert np.array_equal(chosen[0], chosen[2])
+    assert scores[chosen[0]].mean() > 2.0 * scores.mean()
+
+
 def test_random_state_of_scikit_learn(samples):
     first, second = (choose_landmarks(KERNEL, samples, 9, random_state=np.random.RandomState(3)) for _ in range(2))
     assert np.array_equal(first, second)

@@ -30,7 +30,7 @@ def indefinite_root():
 def test_a_root_squared_is_the_system_without_its_signs(made):
     root, system = made()
     P = root.inverse(np.eye(SIZE))
-    assert P.T @ P == pytest.approx(system, rel=1e-9, abs=1e-9)
+    np.testing.assert_allclose(P.T @ P, system, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("made", [definite_root, indefinite_root])

@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 
 import kernreg as kr
 from kernreg.errors import AsymmetryError, DataError, ParameterError
+from kernreg.linalg.spectra.lanczos import Settings
 from kernreg.linalg.spectra.partial import Hints, eigenpairs, singular_triplets
 
 EXACT = ("auto", "dense", "krylov", "arpack")
@@ -223,9 +224,25 @@ def test_randomized_is_approximate_and_reports_how_much():
     assert report.residual <= 1e-9
     require_pairs(A, values, vectors, 1e-8)
     U, s, V, report = singular_triplets(A, 10, method="randomized")
+    assert report.passes == 16
     true = np.linalg.norm(A.T @ U - V * s, axis=0).max() / s[0]
     np.testing.assert_allclose(report.residual, true, rtol=1e-6)
     np.testing.assert_allclose(s, d[:10], rtol=1e-3)
+
+
+@pytest.mark.parametrize("k", [4, 30])
+def test_randomized_takes_ten_columns_more_than_asked_for_or_half_as_many_more(k):
+    A = with_spectrum(0.9 ** np.arange(N))
+    _, _, report = eigenpairs(A, k, method="randomized")
+    _, _, _, of_triplets = singular_triplets(A, k, method="randomized")
+    assert report.products == report.passes * (k + max(10, k // 2))
+    assert of_triplets.products == of_triplets.passes * (k + max(10, k // 2))
+
+
+def test_the_basis_has_room_for_the_pairs_and_two_blocks():
+    settings = Settings(1e-9, 100, np.random.default_rng(0), block=4, columns=3)
+    assert settings.sizes(50, 5) == (4, 13)
+    assert settings.sizes(10, 5) == (4, 10)
 
 
 @pytest.mark.parametrize("method", ["auto", "dense", "krylov", "arpack", "lobpcg", "randomized"])
