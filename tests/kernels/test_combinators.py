@@ -250,6 +250,18 @@ def test_compositions_of_compositions(X):
     close(k(X), K @ K.T)
 
 
+def test_the_value_of_two_samples_of_a_composed_kernel_is_that_of_what_they_are_mapped_to(X, Z):
+    k = compose(rbf(sigma=2.0), lambda A: A[:, :2] ** 2)
+    assert k.scalar(X[3], Z[5]) == pytest.approx(float(naive.rbf(X[3:4, :2] ** 2, Z[5:6, :2] ** 2, sigma=2.0)[0, 0]))
+
+
+def test_samples_are_converted_once_for_all_kernels_of_a_sum(X):
+    k = rbf(sigma=2.0) + linear()
+    checked = k.check_samples(X.tolist())
+    assert isinstance(checked, np.ndarray)
+    assert np.array_equal(checked, X)
+
+
 def test_composed_kernel_with_a_map_to_sparse_features(rng):
     X = rng.random((20, 6)) * (rng.random((20, 6)) < 0.4)
 

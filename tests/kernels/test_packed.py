@@ -342,6 +342,11 @@ def test_declarations_that_do_not_go_together_are_refused(declared, said):
             """Nothing."""
 
 
+def test_packed_samples_may_be_empty():
+    samples = PackedSamples("ragged", np.ones((2, 1)), np.array([0, 0, 2]))
+    assert samples.lengths.tolist() == [0, 2]
+
+
 def test_blocks_may_be_of_one_sample():
     _, X = _example(np.random.default_rng(0), 5)
 

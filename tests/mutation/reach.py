@@ -57,7 +57,7 @@ class Reach:
         """Those that are named so first, then quick ones; of the cases of one test, the second after all first ones."""
 
         def key(name: str) -> tuple[Any, ...]:
-            return *(word not in name for word in words), round(self.seconds[name], 2), name
+            return *(word not in name.replace("-", "_") for word in words), round(self.seconds[name], 2), name
 
         quick = sorted(names, key=key)
         seen: Counter[str] = Counter()
@@ -66,7 +66,7 @@ class Reach:
             function = name.partition("[")[0]
             turns[name] = seen[function]
             seen[function] += 1
-        return sorted(quick, key=lambda name: (words[0] not in name, turns[name]))  # stable
+        return sorted(quick, key=lambda name: (words[0] not in name.replace("-", "_"), turns[name]))  # stable
 
     def stages(self, mutant: Mutant) -> list[tuple[list[str], float]]:
         """Return groups of tests that follow one another, each with its seconds."""
