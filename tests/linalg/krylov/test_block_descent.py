@@ -242,10 +242,11 @@ def test_a_step_never_goes_too_far(rank):
         np.testing.assert_allclose(values, 1.0, rtol=1e-3)
 
 
-def test_the_step_by_an_approximation_of_sufficient_rank_is_that_of_the_block():
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_the_step_by_an_approximation_of_sufficient_rank_is_that_of_the_block(size):
     rng = np.random.default_rng(0)
     M, g = rng.normal(size=(40, 5)), rng.normal(size=(40, 2))
-    step = block_step(M @ M.T, g, 0.1, 8, np.random.default_rng(1))
+    step = block_step(size * M @ M.T, size * g, size * 0.1, 8, np.random.default_rng(1))
     close(step, np.linalg.solve(M @ M.T + 0.1 * np.eye(40), g), 1e-6)
 
 

@@ -401,3 +401,9 @@ def test_narrow_blocks_find_values_that_are_repeated_more_often_than_they_have_c
     for spectrum in (pairs, triplets):
         np.testing.assert_allclose(spectrum.values, [3.0, 3.0, 3.0, 1.0], atol=1e-8)
         np.testing.assert_allclose(spectrum.vectors.T @ spectrum.vectors, np.eye(4), atol=1e-10)
+
+
+def test_reports_say_how_products_are_made():
+    A = with_spectrum(0.7 ** np.arange(60))
+    forms = [eigenpairs(form(A), 2, method="krylov")[-1].form for form in (np.asarray, sp.csr_array, aslinearoperator)]
+    assert forms == ["array", "sparse", "products"]
