@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from kernreg.kernels.builtin import sne
-from kernreg.kernels.samples import same_samples
+from kernreg.kernels.samples import identical_pairs, same_samples
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
@@ -30,3 +30,15 @@ def test_a_copy_of_the_samples_leaves_out_the_same_self_terms(form):
     k = sne(sigma=1.0, self_term=False)
     assert np.array_equal(k(form(A), form(A.copy())), k(form(A)))
     assert not k(form(A)).diagonal().any()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_pairs_of_equal_rows_are_found_whatever_zeros_are_stored(form):
+    A, B = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 1.0]]), np.array([[2.0, 0.0], [0.0, 1.0]])
+    X, Z = form(A), form(B)
+    if sp.issparse(X):
+        X = sp.csr_array(
+            (np.array([0.0, 1.0, 2.0, -0.0, 1.0]), np.array([0, 1, 0, 1, 1]), np.array([0, 2, 4, 5])), X.shape
+        )
+    rows, columns = identical_pairs(X, Z)
+    assert sorted(zip(rows.tolist(), columns.tolist(), strict=True)) == [(0, 1), (1, 0), (2, 1)]

@@ -4,7 +4,7 @@
 
 Works on a copy of the tree in ``--folder``, where the recorded lines and the results stay: the same command goes on
 where the last one stopped. A mutant is first tried with the quickest tests that run its line, then with more of them.
-With ``--again`` those that survived are tried anew, with the tests of now.
+With ``--again`` those that survived and are not explained as equivalent are tried anew, with the tests of now.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ def main() -> int:
     compiled = {m.module for m in everything if "\nfrom kernreg.jit import" in (root / m.module).read_text()}
     reach = Reach(recorded, record_imports(folder, CHANGED), compiled)
     before = known(results)
-    done = {name for name, entry in before.items() if not (options.again and entry["outcome"] in page.UNNOTICED)}
+    done = set(before)
+    if options.again:
+        done = page.equivalent(options.seed) | {n for n, e in before.items() if e["outcome"] not in page.UNNOTICED}
     todo = [mutant for mutant in drawn if str(mutant) not in done]
 
     files = sorted({name.partition("::")[0] for name in recorded})

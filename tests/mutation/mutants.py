@@ -47,7 +47,8 @@ class Mutant:
     kind: str
     before: str
     after: str
-    statement: int  # the line on which the statement begins that holds the change
+    statement: int  # the lines from which and to which the statement goes that holds the change
+    last: int
     function: str  # the outermost function that does, if one does
 
     def __str__(self) -> str:
@@ -87,18 +88,19 @@ def mutated(source: str, number: int) -> ast.Module:
     return ast.fix_missing_locations(Replace().visit(tree))
 
 
-def _statements(tree: ast.AST) -> dict[ast.AST, tuple[int, str]]:
-    """Return the line of the innermost statement around each node, and the name of the outermost function."""
-    places: dict[ast.AST, tuple[int, str]] = {}
+def _statements(tree: ast.AST) -> dict[ast.AST, tuple[int, int, str]]:
+    """Return the lines of the innermost statement around each node, and the name of the outermost function."""
+    places: dict[ast.AST, tuple[int, int, str]] = {}
 
-    def walk(node: ast.AST, line: int, function: str) -> None:
-        line = node.lineno if isinstance(node, ast.stmt) else line
+    def walk(node: ast.AST, first: int, last: int, function: str) -> None:
+        if isinstance(node, ast.stmt):
+            first, last = node.lineno, node.end_lineno or node.lineno
         function = function or (node.name if isinstance(node, ast.FunctionDef) else "")
-        places[node] = line, function
+        places[node] = first, last, function
         for child in ast.iter_child_nodes(node):
-            walk(child, line, function)
+            walk(child, first, last, function)
 
-    walk(tree, 0, "")
+    walk(tree, 0, 0, "")
     return places
 
 

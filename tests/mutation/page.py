@@ -30,6 +30,12 @@ def read() -> list[dict[str, Any]]:
     return json.loads(numbers().read_text(encoding="utf-8")) if numbers().exists() else []
 
 
+def equivalent(seed: int) -> set[str]:
+    """The mutants of a seed of which it is written down that no test can notice them."""
+    runs = [run for run in read() if run["seed"] == seed]
+    return {mutant["mutant"] for run in runs for mutant in run["survivors"] if mutant["equivalent"]}
+
+
 def record(seed: int, of: int, entries: Iterable[dict[str, Any]], folders: Iterable[str]) -> None:
     """Put the outcomes of a run into the numbers and into the page; what the first run of a seed counted stays."""
     entries = list(entries)

@@ -45,9 +45,13 @@ class Reach:
             return [*self._ordered(near, [stem]), *others]
         if near or not self.is_imported(mutant):
             return self._ordered(near, [stem])
-        beside = str(Path("tests", *Path(mutant.module).parts[1:-1]))
-        names = {name for name in self.seconds if name.startswith(f"{beside}/")}
-        return self._ordered(names | self._by_module.get(mutant.module, set()), [stem])
+        lines = range(mutant.statement, mutant.last + 1)  # of a default of an argument, those of the function
+        names = {name for line in lines for name in self._by_line.get((mutant.module, line), ())}
+        if not names:
+            beside = str(Path("tests", *Path(mutant.module).parts[1:-1]))
+            names = {name for name in self.seconds if name.startswith(f"{beside}/")}
+            names |= self._by_module.get(mutant.module, set())
+        return self._ordered(names, [stem])
 
     def _near(self, mutant: Mutant) -> set[str]:
         lines = mutant.line, mutant.statement  # not every line of a long expression is traced

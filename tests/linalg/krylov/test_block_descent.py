@@ -250,6 +250,15 @@ def test_the_step_by_an_approximation_of_sufficient_rank_is_that_of_the_block(si
     close(step, np.linalg.solve(M @ M.T + 0.1 * np.eye(40), g), 1e-6)
 
 
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_the_step_by_an_approximation_of_what_is_above_kappa_is_about_that_of_the_block(size):
+    rng = np.random.default_rng(0)
+    Q, _ = np.linalg.qr(rng.normal(size=(40, 40)))
+    K, g = (Q * 10.0 ** (-0.5 * np.arange(40))) @ Q.T, rng.normal(size=(40, 2))
+    step = block_step(size * K, size * g, size * 1e-3, 20, np.random.default_rng(1))
+    close(step, np.linalg.solve(K + 1e-3 * np.eye(40), g), 1e-4)
+
+
 def test_clock():
     clock = Clock(100.0)
     assert not clock.over()
