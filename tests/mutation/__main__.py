@@ -26,7 +26,12 @@ from mutation.session import sessions
 from mutation.tree import copied, prepare, record_all, record_imports, side_by_side
 
 CHANGED = ["kernreg/linalg", "kernreg/solvers/dual", "kernreg/kernels"]
-TESTS = ["tests/linalg", "tests/solvers/dual", "tests/kernels"]
+TESTS = [
+    *("tests/linalg", "tests/solvers/dual", "tests/kernels"),
+    *(f"tests/engine/test_{name}.py" for name in ("elsewhere", "operator", "row_sources", "samples")),
+    *(f"tests/solvers/inference/test_{name}.py" for name in ("gaussian_process", "influence", "robust")),
+    "tests/persistence/test_other_formats.py",
+]
 
 
 def sites(root: Path, folders: list[str]) -> list[Mutant]:
