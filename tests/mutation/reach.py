@@ -9,7 +9,7 @@ from typing import Any
 
 from mutation.mutants import Mutant
 
-_STAGES = (1.5, 5.0, 12.0)  # CPU seconds of unchanged tests, for a mutant that has survived the stage before
+_STAGES = (1.5, 5.0, 25.0)  # CPU seconds of unchanged tests, for a mutant that has survived the stage before
 
 
 class Reach:
@@ -43,15 +43,14 @@ class Reach:
         if mutant.module in self._compiled:
             others = self._ordered(set(self.seconds) - near, [mutant.function.strip("_"), stem])
             return [*self._ordered(near, [stem]), *others]
-        if near or not self.is_imported(mutant):
+        if not self.is_imported(mutant):
             return self._ordered(near, [stem])
         lines = range(mutant.statement, mutant.last + 1)  # of a default of an argument, those of the function
-        names = {name for line in lines for name in self._by_line.get((mutant.module, line), ())}
-        if not names:
-            beside = str(Path("tests", *Path(mutant.module).parts[1:-1]))
-            names = {name for name in self.seconds if name.startswith(f"{beside}/")}
-            names |= self._by_module.get(mutant.module, set())
-        return self._ordered(names, [stem])
+        body = {name for line in lines for name in self._by_line.get((mutant.module, line), ())}
+        beside = str(Path("tests", *Path(mutant.module).parts[1:-1]))
+        others = {name for name in self.seconds if name.startswith(f"{beside}/")}
+        own = {name for name in others if stem in name.partition("::")[0]}  # first: what a module is for shows there
+        return list(dict.fromkeys(name for some in (near | own, body, others) for name in self._ordered(some, [stem])))
 
     def _near(self, mutant: Mutant) -> set[str]:
         lines = mutant.line, mutant.statement  # not every line of a long expression is traced

@@ -24,10 +24,10 @@ def solution(smoother, Y):
     return sum(C @ Y for C in smoother.coefficients.values()), sum(w @ Y for w in smoother.intercepts.values())
 
 
-@pytest.mark.parametrize("kind", ["definite", "indefinite"])
+@pytest.mark.parametrize("kind", ["definite", "far from singular", "indefinite"])
 def test_the_symmetric_smoother_gives_the_textbook_solution(problem, kind):
     K, Y, weights = problem
-    S = K @ K.T if kind == "definite" else K + K.T
+    S = {"definite": K @ K.T, "far from singular": K @ K.T + 20.0 * np.eye(12), "indefinite": K + K.T}[kind]
     system = symmetric_smoother(S.copy(), weights, GAMMA)
     a, b = solution(system.smoothers["decision"], Y)
     expected, intercept = textbook_symmetric(S, Y, GAMMA, weights)

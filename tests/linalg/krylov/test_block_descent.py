@@ -276,7 +276,8 @@ def test_steps_are_those_of_the_accelerated_recursion(weighted):
     descent = block_descent._Descent(kernel, X, Y, centred, kappa, BlockSettings(block=size))
     root = np.sqrt(v)[:, None]
     K, T = root * kernel(X) * root.T, root * np.column_stack([Y, np.ones(20)])
-    nu, mu = 20 / size, size / 20
+    nu, mu = 20 / size, 0.02
+    descent._mu = mu  # at first it is 1/ν, where there is no momentum
     beta, theta = 1 - np.sqrt(mu / nu), 1 / np.sqrt(mu * nu)
     alpha = 1 / (1 + theta * nu)
     Z = V = np.zeros((20, 3))
