@@ -1,7 +1,7 @@
 """The counts in docs/appendix/reliability.md: written by the run itself, from numbers that are kept beside the pages.
 
-An explanation of a survivor is written by hand, as ``why`` in docs/measurements/mutation.json, and stays there while
-the mutant survives. ``equivalent`` says that no test can notice it.
+In docs/measurements/mutation.json the ``note`` on a run and the ``why`` of a survivor are written by hand; the latter
+stays there while the mutant survives. ``equivalent`` says that no test can notice it.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ def record(seed: int, of: int, entries: Iterable[dict[str, Any]], folders: Itera
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "first": old.get("first", counts),
         "now": counts,
+        "note": old.get("note", ""),
         "survivors": survivors,
     }
     numbers().write_text(
@@ -79,8 +80,8 @@ def render() -> None:
 
 def section(runs: list[dict[str, Any]]) -> str:
     """The counts and the survivors as Markdown."""
-    lines = ["| seed | changed | drawn | killed | too long | survived | not reached | of them equivalent | noticed |"]
-    lines += ["| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
+    names = "drawn | killed | too long | survived | not reached | of them equivalent | noticed | of those that can be"
+    lines = [f"| seed | changed | {names} |", "| --- | --- |" + " ---: |" * 8]
     for run in runs:
         for name, counts in (("at first", run["first"]), ("now", run["now"])):
             if name == "at first" and run["first"] == run["now"]:
@@ -91,6 +92,8 @@ def section(runs: list[dict[str, Any]]) -> str:
             total = {key: sum(row[key] for row in counts.values()) for key in ("drawn", *_OUTCOMES)}
             lines.append(_row(f"{run['seed']}, {name}", "all", total, _equivalent(run, "")))
     for run in runs:
+        if run["note"]:
+            lines += ["", f"Seed {run['seed']}: {run['note']}"]
         if run["survivors"]:
             lines += [
                 "",
@@ -107,8 +110,8 @@ def _equivalent(run: dict[str, Any], folder: str) -> int:
 
 def _row(run: str, folder: str, row: dict[str, int], equivalent: int) -> str:
     noticed = row["killed"] + row["too long"]
-    share = f"{100 * noticed / row['drawn']:.1f} %" if row["drawn"] else ""
-    cells = [run, folder, row["drawn"], *(row[name] for name in _OUTCOMES), equivalent, share]
+    shares = [f"{100 * noticed / of:.1f} %" if of else "" for of in (row["drawn"], row["drawn"] - equivalent)]
+    cells = [run, folder, row["drawn"], *(row[name] for name in _OUTCOMES), equivalent, *shares]
     return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 

@@ -106,11 +106,13 @@ def test_counts_of_the_first_run_and_explanations_stay(tmp_path, monkeypatch):
     outcomes = {"folder/a.py:1:1 constant: 1  →  2": "survived", "folder/a.py:2:1 constant: 1  →  2": "survived"}
     page.record(7, 50, [{"mutant": name, "outcome": word} for name, word in outcomes.items()], ["folder"])
     text = page.numbers().read_text().replace('"why": ""', '"why": "a tuning constant"')
+    text = text.replace('"equivalent": false', '"equivalent": true').replace('"note": ""', '"note": "a remark."')
     page.numbers().write_text(text)
     outcomes["folder/a.py:2:1 constant: 1  →  2"] = "killed"
     page.record(7, 50, [{"mutant": name, "outcome": word} for name, word in outcomes.items()], ["folder"])
     written = (tmp_path / "appendix/reliability.md").read_text()
-    assert "| 7, at first | `folder` | 2 | 0 | 0 | 2 | 0 | 0 | 0.0 % |" in written
-    assert "| 7, now | `folder` | 2 | 1 | 0 | 1 | 0 | 0 | 50.0 % |" in written
+    assert "| 7, at first | `folder` | 2 | 0 | 0 | 2 | 0 | 1 | 0.0 % | 0.0 % |" in written
+    assert "| 7, now | `folder` | 2 | 1 | 0 | 1 | 0 | 1 | 50.0 % | 100.0 % |" in written
     assert written.count("a tuning constant") == 1
+    assert "Seed 7: a remark." in written
     assert written.endswith("\nend\n")
