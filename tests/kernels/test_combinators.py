@@ -244,6 +244,14 @@ def test_a_sum_applies_the_feature_map_to_its_own_part_only(X, Z):
     close((2.0 * two * two)(X), 2 * (naive.rbf(X**2) + naive.linear(np.tanh(X))) ** 2)
 
 
+def test_a_multiple_of_a_sum_sees_what_each_part_of_the_sum_sees(X, Z):
+    k = 2.5 * (rbf(sigma=2.0) + compose(linear(), np.tanh))
+    expected = 2.5 * (naive.rbf(X, Z, sigma=2.0) + naive.linear(np.tanh(X), np.tanh(Z)))
+    close(k(X, Z), expected)
+    close(k.operator(X, Z) @ np.ones(len(Z)), expected.sum(axis=1))
+    close(k.diagonal(X), np.diag(2.5 * (naive.rbf(X, sigma=2.0) + naive.linear(np.tanh(X)))))
+
+
 def test_compositions_of_compositions(X):
     k = compose(symmetrize(compose(sne(sigma=1.0), np.tanh), "left"), squares)
     K = naive.sne(np.tanh(X**2))

@@ -171,6 +171,14 @@ def test_auto_makes_an_operator_an_array_if_it_is_small_or_many_components_are_a
     assert report.method == method
 
 
+@pytest.mark.parametrize("method", ["arpack", "lobpcg"])
+@pytest.mark.parametrize(("size", "k", "direct"), [(60, 20, True), (60, 3, False)])
+def test_dense_is_taken_where_a_method_needs_more_samples_for_each_pair(method, size, k, direct):
+    _, _, report = eigenpairs(with_spectrum(0.8 ** np.arange(size)), k, method=method)
+    assert report.method == ("dense" if direct else method)
+    assert ("needs more samples" in report.note) == direct
+
+
 def test_one_pass_multiplies_a_whole_block():
     A = with_spectrum(0.7 ** np.arange(600))
     widths = []
