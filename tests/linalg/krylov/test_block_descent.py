@@ -259,6 +259,16 @@ def test_the_step_by_an_approximation_of_what_is_above_kappa_is_about_that_of_th
     close(step, np.linalg.solve(K + 1e-3 * np.eye(40), g), 1e-4)
 
 
+def test_rounding_errors_are_no_reason_to_refuse_a_block_and_negative_eigenvalues_are():
+    rng = np.random.default_rng(0)
+    M, g = rng.normal(size=(20, 3)), rng.normal(size=(20, 1))
+    almost = M @ M.T - 1e-7 * np.eye(20)  # as of single precision
+    step = block_step(almost, g, 1e-9, None, rng)
+    assert np.isfinite(step).all()
+    with pytest.raises(DataError, match="needs a positive definite kernel"):
+        block_step(M @ M.T - np.eye(20), g, 1e-9, None, rng)
+
+
 def test_clock():
     clock = Clock(100.0)
     assert not clock.over()

@@ -25,7 +25,7 @@ from kernreg.linalg.krylov.cg_and_minres import (
 )
 from kernreg.linalg.krylov.clock import Clock
 from kernreg.linalg.krylov.dual_systems import solve_block_iterative, solve_symmetric_iterative
-from kernreg.linalg.krylov.preconditioners import symmetric_preconditioner
+from kernreg.linalg.krylov.preconditioners import SymmetricPreconditioner, symmetric_preconditioner
 from kernreg.linalg.landmarks.pivoted_cholesky import KernelMatrix, pivoted_cholesky
 
 TIGHT = IterationSettings(tol=1e-11, max_iter=2000)
@@ -398,3 +398,18 @@ def test_an_iteration_goes_on_until_the_true_residual_is_within_its_bound():
         bound = 0.01 / 1.01 / share * np.linalg.norm(b, axis=0)
         result = solve_checked("cg", system, lambda V: V, bound, 1000, None)
         assert np.linalg.norm(b - A @ result.solution) <= bound
+
+
+@pytest.mark.parametrize("rest", [None, 0.3])
+def test_a_symmetric_preconditioner_is_the_inverse_of_its_matrix(rest):
+    rng = np.random.default_rng(0)
+    U, _ = np.linalg.qr(rng.normal(size=(12, 4)))
+    values, kappa, V = np.array([5.0, 2.0, -1.0, 0.5]), 0.2, rng.normal(size=(12, 3))
+    given = (
+        SymmetricPreconditioner(U, values, kappa)
+        if rest is None
+        else SymmetricPreconditioner(U, values, kappa, None, rest)
+    )
+    outside = np.eye(12) - U @ U.T
+    dense = (U * np.abs(values + kappa)) @ U.T + (kappa + (rest or 0.0)) * outside
+    close(given(V), np.linalg.solve(dense, V), 1e-12)
