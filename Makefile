@@ -20,7 +20,7 @@ help:
 	@echo "make test     run the tests and doctests of kernreg and its plugins"
 	@echo "make test-cpus   repeat the numerical tests as older CPUs compute (CPUS=haswell for one of them)"
 	@echo "make torture  attack everything for an hour (PART=ci, BUDGET=20m, ATTACKS=solver-*, SEED=7, REPLAY=file)"
-	@echo "make mutation   300 small changes of the numerical code, each of which a test should notice; hours (COUNT=50)"
+	@echo "make mutation   300 small changes of the numerical code, each of which a test should notice; an hour (COUNT=50)"
 	@echo "make lint     check style, types and layers (ruff, mypy, import-linter)"
 	@echo "make format   let ruff format the code and fix what it can"
 	@echo "make docs     build the documentation, in docs/_build/html"
@@ -54,10 +54,11 @@ torture: $(VENV)/.extra-test
 	PYTHONPATH=tests $(BIN)/python -m torture $(ATTACKS) --workers $(WORKERS) $(PART:%=--part %) $(BUDGET:%=--budget %) \
 	  $(SEED:%=--seed %) $(REPLAY:%=--replay %) $(RECORD:yes=--record)
 
-# Goes on where it stopped; SEED=2 draws others. MODULES and TESTS are folders: a part only.
+# Goes on where it stopped; SEED=2 draws others. MODULES and TESTS are folders: a part only. AGAIN=yes tries survivors with the
+# tests of now; RECORD=yes writes the counts into docs/appendix/reliability.md.
 mutation: $(VENV)/.extra-test
 	PYTHONPATH=tests $(BIN)/python -m mutation $(COUNT:%=--count %) $(SEED:%=--seed %) $(if $(MODULES),--modules $(MODULES)) \
-	  $(if $(TESTS),--tests $(TESTS))
+	  $(if $(TESTS),--tests $(TESTS)) --workers $(WORKERS) $(AGAIN:yes=--again) $(RECORD:yes=--record)
 
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .

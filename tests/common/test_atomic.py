@@ -176,7 +176,7 @@ def test_only_ordinary_files_are_replaced(tmp_path, way):
         with pytest.raises(OSError, match="is a device"):
             destroyed(tmp_path / "null")
         assert stat.S_ISCHR((tmp_path / "null").stat().st_mode)
-    assert len(list(tmp_path.iterdir())) == 3 if os.geteuid() == 0 else 2
+    assert len(list(tmp_path.iterdir())) == (3 if os.geteuid() == 0 else 2)
 
 
 def test_a_file_that_becomes_a_pipe_meanwhile_is_not_replaced(tmp_path, way):

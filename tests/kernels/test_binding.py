@@ -89,3 +89,14 @@ def test_what_does_not_fit_together_is_refused(name, field, value):
     unbound, learnt = BOUND[name]().bind(samples("float64", 9)).__kernreg_bound__()
     with pytest.raises((ParameterError, ValueError, LookupError)):
         unbound.__kernreg_rebind__({**learnt, field: value})
+
+
+@pytest.mark.parametrize("bound", [False, True])
+def test_an_empty_kernel_that_is_given_a_state_is_the_kernel(bound):
+    """Formats other than pickle make an empty object and fill it."""
+    X = np.random.default_rng(0).normal(size=(8, 3))
+    k = centered(rbf(sigma=2.0)).bind(X) if bound else rbf(sigma=2.0)
+    made = object.__new__(type(k))
+    made.__setstate__(k.__getstate__())
+    assert made == k
+    assert np.array_equal(made(X[:3], X), k(X[:3], X))

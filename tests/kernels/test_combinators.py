@@ -69,6 +69,13 @@ def test_blocks_and_products_of_a_combination_agree_with_its_matrix(name, X, Z, 
     np.testing.assert_allclose(k.operator(X, Z).T @ w, K.T @ w, rtol=1e-12, atol=1e-12 * np.abs(K).max())
 
 
+@pytest.mark.parametrize("name", [name for name in ELEMENTWISE if name != "asymmetric sum"])
+def test_the_value_of_two_samples_is_the_entry_of_the_matrix(name, X, Z):
+    k = ELEMENTWISE[name][0]()
+    assert k.scalar(X[3], Z[5]) == pytest.approx(float(k(X, Z)[3, 5]), rel=1e-13)
+    assert k.T.scalar(X[3], Z[5]) == pytest.approx(float(k(Z, X)[5, 3]), rel=1e-13)
+
+
 def test_operators_of_combinations_say_how_products_are_computed(X):
     sparse = sp.csr_array((np.ones(900), (np.arange(900), np.arange(900))))
     for k in (
@@ -145,6 +152,12 @@ def test_blocks_of_a_transposed_kernel_leave_out_the_self_term(X, block_rows):
     k = sne(sigma=2.0, self_term=False).T
     expected = naive.sne(X, sigma=2.0, self_term=False).T
     close(np.vstack([block for _, block in k.blocks(X, block_rows=block_rows)]), expected)
+
+
+def test_rows_of_a_transposed_normalised_kernel_are_those_of_its_matrix(X, Z):
+    k = sne(sigma=2.0).T
+    close(k.rows(X, Z, 4, 9), k(X, Z)[4:9])
+    close(k.rows(X, None, 4, 9), k(X)[4:9])
 
 
 def test_operator_of_a_transposed_kernel(X, Z, rng):
@@ -231,10 +244,30 @@ def test_a_sum_applies_the_feature_map_to_its_own_part_only(X, Z):
     close((2.0 * two * two)(X), 2 * (naive.rbf(X**2) + naive.linear(np.tanh(X))) ** 2)
 
 
+def test_a_multiple_of_a_sum_sees_what_each_part_of_the_sum_sees(X, Z):
+    k = 2.5 * (rbf(sigma=2.0) + compose(linear(), np.tanh))
+    expected = 2.5 * (naive.rbf(X, Z, sigma=2.0) + naive.linear(np.tanh(X), np.tanh(Z)))
+    close(k(X, Z), expected)
+    close(k.operator(X, Z) @ np.ones(len(Z)), expected.sum(axis=1))
+    close(k.diagonal(X), np.diag(2.5 * (naive.rbf(X, sigma=2.0) + naive.linear(np.tanh(X)))))
+
+
 def test_compositions_of_compositions(X):
     k = compose(symmetrize(compose(sne(sigma=1.0), np.tanh), "left"), squares)
     K = naive.sne(np.tanh(X**2))
     close(k(X), K @ K.T)
+
+
+def test_the_value_of_two_samples_of_a_composed_kernel_is_that_of_what_they_are_mapped_to(X, Z):
+    k = compose(rbf(sigma=2.0), lambda A: A[:, :2] ** 2)
+    assert k.scalar(X[3], Z[5]) == pytest.approx(float(naive.rbf(X[3:4, :2] ** 2, Z[5:6, :2] ** 2, sigma=2.0)[0, 0]))
+
+
+def test_samples_are_converted_once_for_all_kernels_of_a_sum(X):
+    k = rbf(sigma=2.0) + linear()
+    checked = k.check_samples(X.tolist())
+    assert isinstance(checked, np.ndarray)
+    assert np.array_equal(checked, X)
 
 
 def test_composed_kernel_with_a_map_to_sparse_features(rng):

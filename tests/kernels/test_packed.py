@@ -329,6 +329,7 @@ def test_wrong_pairs_and_kinds_are_refused(problem):
         ({"of": "rows", "inputs": series}, "of='blocks'"),
         ({"of": "blocks", "inputs": series, "normalize": "rows"}, "without normalize="),
         ({"of": "blocks", "inputs": series, "block": 1000, "example": _example}, "block=1000"),
+        ({"of": "blocks", "inputs": series, "block": 0, "example": _example}, "block=0"),
         ({"of": "blocks", "represent": _moments}, "need a Structure"),
         ({"of": "blocks", "inputs": "lists"}, "and a Structure"),
     ],
@@ -339,6 +340,23 @@ def test_declarations_that_do_not_go_together_are_refused(declared, said):
         @kernel(**declared)
         def wrong(X, Z):
             """Nothing."""
+
+
+def test_packed_samples_may_be_empty():
+    samples = PackedSamples("ragged", np.ones((2, 1)), np.array([0, 0, 2]))
+    assert samples.lengths.tolist() == [0, 2]
+
+
+def test_blocks_may_be_of_one_sample():
+    _, X = _example(np.random.default_rng(0), 5)
+
+    @kernel(of="blocks", inputs=series, block=1, example=_example)
+    def one_at_a_time(X, Z):
+        """Σ x · Σ z."""
+        sums = [x.sum() for x in X], [z.sum() for z in Z]
+        return np.outer(*sums)
+
+    assert one_at_a_time()(X) == pytest.approx(np.outer(*2 * [[x.sum() for x in X]]))
 
 
 def test_kernels_of_a_notebook_travel_by_value():

@@ -128,3 +128,11 @@ def test_an_open_reference_set_is_told():
         density().description  # noqa: B018 (looking at it is the test)
     with pytest.raises(ParameterError, match=r"use k\.bind\(Z\)\.scalar"):
         density().scalar([0.0], [1.0])
+
+
+def test_rows_that_are_the_reference_set_among_others_are_those_of_the_matrix():
+    rng = np.random.default_rng(0)
+    A, R = rng.normal(size=(4, 3)), rng.normal(size=(6, 3))
+    bound, both = density(sigma=2.0).bind(R), np.vstack([A, R])
+    np.testing.assert_allclose(bound.rows(both, None, 4, 10), by_hand(R, both, R, 2.0))
+    np.testing.assert_allclose(bound.T.rows(both, None, 4, 10), by_hand(both, R, R, 2.0).T)

@@ -194,3 +194,9 @@ def test_bound_kernels_pickle_and_keep_their_reference_under_set_params(make, tr
 def test_scalar_of_a_reference_kernel_is_the_matrix_entry(train, new):
     for k in (centered(rbf()).bind(train), spectrum(tl1(rho=4.0)).bind(train)):
         np.testing.assert_allclose(k.scalar(new[0], new[1]), k(new)[0, 1], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", [linear(), sne(sigma=2.0).T * linear()], ids=["symmetric", "asymmetric"])
+def test_centred_on_no_samples_a_kernel_is_itself(kernel, new):
+    bound = centered(kernel.bind(new)).bind(np.empty((0, 6)))
+    assert np.array_equal(bound(new, new[:4]), kernel.bind(new)(new, new[:4]))

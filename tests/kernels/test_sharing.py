@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from kernreg.kernels import compose
 from kernreg.kernels.builtin import linear, rbf
 from kernreg.kernels.samples import SampleParts
-from kernreg.kernels.sharing import digest, shared_matrices
+from kernreg.kernels.sharing import current_store, digest, shared_matrices, unshared_matrices
 
 COMPOSED = [compose("linear", np.tanh), rbf() + compose("linear", np.tanh)]
 
@@ -74,3 +74,11 @@ def test_threads_may_share_a_store_that_drops_what_is_oldest(monkeypatch):
         tasks = [pool.submit(copy_context().run, work, 15 * number) for number in range(4)]
         assert all(np.isfinite(K).all() for task in tasks for K in task.result())
     assert store.evaluated + store.reused == 800
+
+
+def test_a_store_is_used_again_after_a_block_that_shares_nothing():
+    with shared_matrices() as store:
+        with unshared_matrices():
+            assert current_store() is None
+        assert current_store() is store
+    assert current_store() is None

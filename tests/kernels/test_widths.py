@@ -175,3 +175,11 @@ def test_defaults_learn_where_a_width_of_one_does_not():
     X = 100.0 * X
     assert LSSVC().fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
     assert sne().bind(X).sigma > 100.0
+
+
+def test_weighted_scale_is_that_of_repeated_samples_in_every_form(X):
+    A = X * (np.random.default_rng(1).random(X.shape) < 0.3)
+    times = np.random.default_rng(2).integers(0, 4, size=len(A))
+    repeated = np.sqrt(A.shape[1] * np.repeat(A, times, axis=0).var())
+    for form in (np.asarray, sp.csr_array):
+        assert rbf().resolve_widths(form(A), times.astype(float)).sigma == pytest.approx(repeated, rel=1e-12)

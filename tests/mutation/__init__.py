@@ -1,9 +1,16 @@
 """Mutation testing: small changes of the numerical code, each of which some test should notice.
 
-mutants.py   what can be changed in a module, and the changed source
-lines.py     which tests run which lines, recorded once
-trial.py     one mutant against the tests that reach it, in a forked child, in a copy of the tree
-__main__.py  `make mutation`: draw mutants, try them, count
+fairness.py    what is not changed, because no test could call the result wrong
+mutants.py     what can be changed in a module, and the changed source
+tree.py        copies of the tree, and processes that work in them
+lines.py       which tests run which lines, recorded once
+reach.py       the tests that a mutant is tried with
+patch.py       a change of functions that are imported already
+session.py     tests collected once, forked for each mutant
+trial.py       one mutant in a process that imports the changed source
+laboratory.py  tries mutants, and makes sure that what fails does so because of them
+page.py        the counts in docs/appendix/reliability.md
+__main__.py    `make mutation`: draw mutants, try them, count
 
 A mutant is *killed* when a test fails or takes far longer than it used to, and *survives* otherwise.
 """

@@ -2,11 +2,12 @@
 
 coverage's tracer, in C, looks at the changed folders only, so that tests take little longer than they do. Lines of
 fixtures that tests share count for every test that asks for them. What Numba compiles, and what runs while a module is
-imported, is not seen: mutants there are tried with the tests that reach the module.
+imported, is not seen so: the first is tried with all tests, the second recorded on its own.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import time
 from collections import defaultdict
@@ -79,6 +80,25 @@ class Recorder:
                         found.setdefault(module, set()).update(some)
             tests[name] = {"seconds": seconds, "lines": {module: sorted(some) for module, some in found.items()}}
         return tests
+
+
+def record_imports(root: Path, folders: list[str], target: Path) -> None:
+    """Import every module of the folders, and write which lines that runs."""
+    import coverage
+
+    cover = coverage.Coverage(data_file=None, source=[str(root / folder) for folder in folders], messages=False)
+    names = [
+        path.relative_to(root).with_suffix("") for folder in folders for path in sorted((root / folder).rglob("*.py"))
+    ]
+    cover.start()
+    try:
+        for name in names:
+            importlib.import_module(".".join(name.parts).removesuffix(".__init__"))
+    finally:
+        cover.stop()
+    data = cover.get_data()
+    lines = {str(Path(file).relative_to(root)): sorted(data.lines(file) or ()) for file in data.measured_files()}
+    target.write_text(json.dumps(lines))
 
 
 def record(root: Path, folders: list[str], tests: str, target: Path) -> None:

@@ -7,6 +7,8 @@ import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from mutation.fairness import has_a_limit, is_chosen_by_experience, is_left_out
+
 _COMPARISONS: dict[type, type] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -19,6 +21,7 @@ _COMPARISONS: dict[type, type] = {
     ast.In: ast.NotIn,
     ast.NotIn: ast.In,
 }
+_TURNED: dict[type, type] = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 _ARITHMETIC: dict[type, type] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -40,26 +43,32 @@ class Mutant:
     module: str
     number: int
     line: int
+    column: int
     kind: str
     before: str
     after: str
+    statement: int  # the lines from which and to which the statement goes that holds the change
+    last: int
+    function: str  # the outermost function that does, if one does
 
     def __str__(self) -> str:
-        return f"{self.module}:{self.line} {self.kind}: {self.before}  →  {self.after}"
+        return f"{self.module}:{self.line}:{self.column} {self.kind}: {self.before}  →  {self.after}"
 
 
 def mutants_of(module: str, source: str) -> Iterator[Mutant]:
     """Yield every mutant of a module.
 
     >>> for mutant in mutants_of("m", "def f(x):\\n    return x < 2 * x"): print(mutant)
-    m:2 comparison: x < 2 * x  →  x <= 2 * x
-    m:2 arithmetic: 2 * x  →  2 / x
-    m:2 constant: 2  →  3
+    m:2:12 comparison: x < 2 * x  →  x <= 2 * x
+    m:2:16 arithmetic: 2 * x  →  2 / x
+    m:2:16 constant: 2  →  3
     """
     tree = ast.parse(source)
-    for number, (node, kind, change) in enumerate(_sites(tree)):
-        changed = change(copy.deepcopy(node))
-        yield Mutant(module, number, node.lineno, kind, _shown(node), _shown(changed))  # type: ignore[attr-defined]
+    statements = _statements(tree)
+    for number, (node, kind, change) in enumerate(_sites(tree, source)):
+        shown = _shown(node), _shown(change(copy.deepcopy(node)))
+        at = node.lineno, node.col_offset + 1  # type: ignore[attr-defined]
+        yield Mutant(module, number, *at, kind, *shown, *statements[node])
 
 
 def mutated(source: str, number: int) -> ast.Module:
@@ -69,7 +78,7 @@ def mutated(source: str, number: int) -> ast.Module:
     'def f(x):\\n    return x < 2 / x'
     """
     tree = ast.parse(source)
-    node, _, change = list(_sites(tree))[number]
+    node, _, change = list(_sites(tree, source))[number]
     changed = change(copy.deepcopy(node))
 
     class Replace(ast.NodeTransformer):
@@ -79,13 +88,30 @@ def mutated(source: str, number: int) -> ast.Module:
     return ast.fix_missing_locations(Replace().visit(tree))
 
 
+def _statements(tree: ast.AST) -> dict[ast.AST, tuple[int, int, str]]:
+    """Return the lines of the innermost statement around each node, and the name of the outermost function."""
+    places: dict[ast.AST, tuple[int, int, str]] = {}
+
+    def walk(node: ast.AST, first: int, last: int, function: str) -> None:
+        if isinstance(node, ast.stmt):
+            first, last = node.lineno, node.end_lineno or node.lineno
+        function = function or (node.name if isinstance(node, ast.FunctionDef) else "")
+        places[node] = first, last, function
+        for child in ast.iter_child_nodes(node):
+            walk(child, first, last, function)
+
+    walk(tree, 0, 0, "")
+    return places
+
+
 Site = tuple[ast.AST, str, Callable[[ast.AST], ast.AST]]
 
 
-def _sites(tree: ast.AST) -> Iterator[Site]:
+def _sites(tree: ast.AST, source: str) -> Iterator[Site]:
     for node in _code(tree):
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARISONS:
-            yield node, "comparison", _swap_comparison
+            turned = type(node.ops[0]) in _TURNED and has_a_limit(node, source)
+            yield node, "comparison", _turn_comparison if turned else _swap_comparison
         elif isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in _ARITHMETIC and not _is_text(node):
             yield node, "arithmetic", _swap_arithmetic
         elif isinstance(node, ast.BoolOp):
@@ -94,41 +120,21 @@ def _sites(tree: ast.AST) -> Iterator[Site]:
             yield node, "arithmetic", lambda changed: changed.operand  # type: ignore[attr-defined]
         elif isinstance(node, ast.If | ast.While | ast.IfExp) and not _is_plain(node.test):
             yield node, "condition", _negate
-        elif _is_constant(node):
+        elif _is_constant(node) and not is_chosen_by_experience(node, source):
             yield node, "constant", _next_constant
         if isinstance(node, _DROPPED):
             yield node, "dropped statement", lambda changed: ast.Pass()
 
 
 def _code(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what runs, in the order of the source: no annotations, docstrings, messages or decorators of types."""
+    """Yield what runs and is changed, in the order of the source: no annotations, nor what fairness.py leaves out."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "type_params", "decorator_list"):
             continue
         for child in value if isinstance(value, list) else [value]:
-            if not isinstance(child, ast.AST) or isinstance(child, ast.JoinedStr):
-                continue
-            if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
-                continue  # a docstring
-            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
-                continue
-            if _is_talk(child):
-                continue
-            yield child
-            yield from _code(child)
-
-
-def _is_talk(node: ast.AST) -> bool:
-    """What is said to people and changes no result: ``__all__``, where a warning points, bars of progress.
-
-    >>> [_is_talk(ast.parse(line).body[0]) for line in ("__all__ = ['a']", "x = 1")]
-    [True, False]
-    """
-    if isinstance(node, ast.Assign):
-        return ast.unparse(node.targets[0]) == "__all__"
-    if isinstance(node, ast.keyword):
-        return node.arg in ("stacklevel", "worthwhile")
-    return isinstance(node, ast.Call) and ast.unparse(node.func) in ("progress", "row_progress", "residual_progress")
+            if isinstance(child, ast.AST) and not is_left_out(child):
+                yield child
+                yield from _code(child)
 
 
 def _is_constant(node: ast.AST) -> bool:
@@ -151,6 +157,12 @@ def _is_text(node: ast.AST) -> bool:
 def _swap_comparison(node: ast.AST) -> ast.AST:
     assert isinstance(node, ast.Compare)
     node.ops = [_COMPARISONS[type(node.ops[0])]()]
+    return node
+
+
+def _turn_comparison(node: ast.AST) -> ast.AST:
+    assert isinstance(node, ast.Compare)
+    node.ops = [_TURNED[type(node.ops[0])]()]
     return node
 
 

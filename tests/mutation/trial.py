@@ -1,4 +1,4 @@
-"""One mutant against tests, in a forked child that has imported everything but kernreg.
+"""One mutant against tests in a forked child that has imported everything but kernreg, and imports the changed source.
 
 The changed module is written into the copy of the tree, where compiled functions, which follow their sources, see it as
 a user's edit: a cache of machine code that served the old function would be a fault of kernreg's own.
@@ -8,35 +8,15 @@ from __future__ import annotations
 
 import ast
 import os
-import resource
-import signal
-import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mutation.mutants import Mutant, mutated
+from mutation.session import BROKEN, FAILED, PASSED, Outcome, forked, limit_time, reason_of
 
-_PASSED = 0
-_FAILED = 1
-_BROKEN = 77
 _edits = iter(range(1, 1_000_000))
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What ended a trial: ``"passed"``, ``"failed"``, ``"too long"`` …, and the test that failed where one did."""
-
-    reason: str
-    test: str = ""
-
-    @property
-    def survived(self) -> bool:
-        """Whether every test passed."""
-        return self.reason == "passed"
 
 
 @contextmanager
@@ -74,26 +54,8 @@ def trial(root: Path, mutant: Mutant | None, tests: Sequence[str], seconds: floa
     told = root.parent / "failed"
     told.unlink(missing_ok=True)
     with changed(root, mutant):
-        child = os.fork()
-        if child == 0:
-            os._exit(_run(tests, seconds, told))
-        limit = time.monotonic() + 40 * (10 + 5 * seconds)  # of a busy machine; the child's own limit is CPU time
-        while True:
-            done, status = os.waitpid(child, os.WNOHANG)
-            if done:
-                break
-            if time.monotonic() > limit:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                return Outcome("too long")
-            time.sleep(0.02)
-    code = os.waitstatus_to_exitcode(status)
-    if code == _BROKEN:
-        raise RuntimeError(f"pytest did not run {tests}")
-    if code == _PASSED:
-        return Outcome("passed")
-    reasons = {_FAILED: "failed", -signal.SIGXCPU: "too long", -signal.SIGKILL: "too long"}
-    return Outcome(reasons.get(code, f"end {code}"), told.read_text() if told.exists() else "")
+        code = forked(lambda: _run(tests, seconds, told), seconds)
+    return Outcome(reason_of(code), told.read_text() if told.exists() else "")
 
 
 class _Teller:
@@ -111,10 +73,7 @@ class _Teller:
 def _run(tests: Sequence[str], seconds: float, told: Path) -> int:
     import pytest
 
-    os.setpgid(0, 0)
-    sys.dont_write_bytecode = True
-    limit = int(10 + 5 * seconds)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
+    limit_time(seconds)
     quiet = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
         os.dup2(quiet, number)
@@ -122,6 +81,6 @@ def _run(tests: Sequence[str], seconds: float, told: Path) -> int:
     try:
         code = int(pytest.main([*options, *tests], plugins=[_Teller(told)]))
     except BaseException:
-        return _BROKEN
+        return BROKEN
     # 5: no tests here; 4: pytest was called wrongly, or a conftest could not import the changed module
-    return {0: _PASSED, 5: _PASSED}.get(code, _FAILED)
+    return {0: PASSED, 5: PASSED}.get(code, FAILED)

@@ -76,7 +76,7 @@ def _by_nystrom(K: np.ndarray, g: np.ndarray, kappa: float, rank: int, rng: np.r
     features = sketch @ (vectors[:, kept] / np.sqrt(values[kept]))
     U, singular, _ = linalg.svd(features, full_matrices=False, check_finite=False)
     values = np.maximum(singular**2 - shift, 0.0)
-    rho = kappa + float(values[-1])
+    rho = kappa + (float(values[-1]) if kept.all() else 0.0)  # the approximation has no more eigenvalues
 
     def inverse(V: np.ndarray) -> np.ndarray:
         inside = U.T @ V

@@ -20,7 +20,9 @@ from kernreg.linalg import (
     solve_block_or_spectrum,
     solve_symmetric,
 )
-from kernreg.linalg.exact.block_solve import refuse_pole
+from kernreg.linalg.exact.block_solve import BlockFactor, refuse_pole
+from kernreg.linalg.exact.centring import induced_norms
+from kernreg.linalg.exact.poles import pole_error
 from kernreg.linalg.exact.symmetric_solve import left_out_by_inverse
 
 
@@ -299,30 +301,32 @@ def test_memory_beyond_the_given_matrix(overwrite, allowed, kind, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("scale", "gamma", "precision"),
+    ("size", "scale", "gamma", "precision"),
     [
-        (1.0, 0.311, "single"),
-        (1e-9, 3e8, "single"),
-        (1e9, 3e-10, "single"),
-        (1.0, 1e-4, "single"),
-        (1e14, 1e-15, "double"),  # out of the range of squares in single precision
+        (420, 1.0, 0.311, "single"),
+        (420, 1e-9, 3e8, "single"),
+        (420, 1e9, 3e-10, "single"),
+        (420, 1.0, 1e-4, "single"),
+        (420, 1e14, 1e-15, "double"),  # out of the range of squares in single precision
+        (60, 1.0, 0.311, "double"),  # too small to be worth it
     ],
 )
-def test_block_solve_in_single_precision_reaches_double_accuracy(scale, gamma, precision, monkeypatch):
+def test_block_solve_in_single_precision_reaches_double_accuracy(size, scale, gamma, precision, monkeypatch):
     import kernreg.linalg.exact.block_solve as block
 
     made = []
     factor = block.BlockFactor
     monkeypatch.setattr(block, "BlockFactor", lambda *args: made.append(args[3:]) or factor(*args))
     rng = np.random.default_rng(5)
-    K, Y = scale * rng.normal(size=(420, 420)) / 20, rng.normal(size=(420, 3))
+    K, Y = scale * rng.normal(size=(size, size)) / 20, rng.normal(size=(size, 3))
     a, c, _, _ = textbook_block(K, Y, gamma)
     centred = centre(K)
     A, C, report = solve_block(centred, centred.targets(Y), gamma)
     close(A / np.abs(a).max(), a / np.abs(a).max(), 1e-11)
     close(C / np.abs(c).max(), c / np.abs(c).max(), 1e-11)
     assert report.residual < 1e-14
-    assert made == [(np.float32,)] if precision == "single" else [()]
+    assert made == ([(np.float32,)] if precision == "single" else [()])
+    assert (1 if precision == "single" else 0) <= report.refinements <= (12 if precision == "single" else 3)
 
 
 def test_block_solve_is_repeated_in_double_where_single_precision_cannot_tell_the_pole():
@@ -351,3 +355,36 @@ def test_a_pole_is_refused_without_a_decomposition_where_others_are_not_far():
             refuse_pole(kernel, gamma)
     for gamma in (0.3, 0.7, 1.5):
         refuse_pole(kernel, gamma)
+
+
+def test_induced_norms_are_those_of_numpy():
+    for size in (1e-6, 1.0, 1e6):
+        M = size * np.random.default_rng(0).normal(size=(40, 40))
+        assert induced_norms(M) == pytest.approx((np.linalg.norm(M, 1), np.linalg.norm(M, np.inf)), rel=1e-13)
+
+
+def test_a_factor_in_single_precision_solves_right_hand_sides_of_any_size():
+    rng = np.random.default_rng(4)
+    kernel = centre(rng.normal(size=(30, 30)))
+    factor = BlockFactor(kernel, 0.01, float(np.linalg.norm(kernel.matrix)), np.float32)
+    r = kernel.project(rng.normal(size=(30, 3)))
+    sizes = np.array([1e-60, 1.0, 1e60])
+    close(
+        factor.solve(r * sizes) / sizes,
+        np.linalg.solve(100.0 * np.eye(30) - 0.01 * kernel.matrix.T @ kernel.matrix, r),
+        1e-5,
+    )
+
+
+@pytest.mark.parametrize(("values", "said"), [([2.0, 1.0, 1.0], "2 of them coincide"), ([2.0, 1.0, 0.5], None)])
+def test_poles_that_coincide_are_counted(values, said):
+    message = str(pole_error(1.0, np.array(values), "singular", ""))
+    assert "singular value 1 " in message
+    assert ("coincide" in message) == (said is not None)
+    assert said is None or said in message
+
+
+def test_a_solution_that_needs_no_refinement_says_so():
+    kernel = centre(np.zeros((6, 6)))
+    _, report = solve_symmetric(kernel, kernel.targets(np.arange(6.0)[:, None]), 2.0)
+    assert report.refinements == 0

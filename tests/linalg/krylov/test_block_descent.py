@@ -16,6 +16,7 @@ from kernreg.kernels.indexed import precomputed
 from kernreg.linalg.krylov import block_descent
 from kernreg.linalg.krylov.block_descent import BlockSettings, solve_by_blocks
 from kernreg.linalg.krylov.block_solves import block_step
+from kernreg.linalg.krylov.centred_operator import CentredOperator
 from kernreg.linalg.krylov.clock import Clock
 
 SMALL = BlockSettings(tol=1e-10, max_iter=2000, block=60)
@@ -241,8 +242,59 @@ def test_a_step_never_goes_too_far(rank):
         np.testing.assert_allclose(values, 1.0, rtol=1e-3)
 
 
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_the_step_by_an_approximation_of_sufficient_rank_is_that_of_the_block(size):
+    rng = np.random.default_rng(0)
+    M, g = rng.normal(size=(40, 5)), rng.normal(size=(40, 2))
+    step = block_step(size * M @ M.T, size * g, size * 0.1, 8, np.random.default_rng(1))
+    close(step, np.linalg.solve(M @ M.T + 0.1 * np.eye(40), g), 1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_the_step_by_an_approximation_of_what_is_above_kappa_is_about_that_of_the_block(size):
+    rng = np.random.default_rng(0)
+    Q, _ = np.linalg.qr(rng.normal(size=(40, 40)))
+    K, g = (Q * 10.0 ** (-0.5 * np.arange(40))) @ Q.T, rng.normal(size=(40, 2))
+    step = block_step(size * K, size * g, size * 1e-3, 20, np.random.default_rng(1))
+    close(step, np.linalg.solve(K + 1e-3 * np.eye(40), g), 1e-4)
+
+
+def test_rounding_errors_are_no_reason_to_refuse_a_block_and_negative_eigenvalues_are():
+    rng = np.random.default_rng(0)
+    M, g = rng.normal(size=(20, 3)), rng.normal(size=(20, 1))
+    almost = M @ M.T - 1e-7 * np.eye(20)  # as of single precision
+    step = block_step(almost, g, 1e-9, None, rng)
+    assert np.isfinite(step).all()
+    with pytest.raises(DataError, match="needs a positive definite kernel"):
+        block_step(M @ M.T - np.eye(20), g, 1e-9, None, rng)
+
+
 def test_clock():
     clock = Clock(100.0)
     assert not clock.over()
     assert clock.over(reserve=101.0)
     assert clock.lap() >= 0.0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_steps_are_those_of_the_accelerated_recursion(weighted):
+    rng = np.random.default_rng(0)
+    X, Y, kappa, size = rng.normal(size=(20, 3)), rng.normal(size=(20, 2)), 0.1, 5
+    v = 0.5 + rng.random(20) if weighted else np.ones(20)
+    kernel = rbf(sigma=1.0)
+    centred = CentredOperator(kernel.operator(X), v if weighted else None)
+    descent = block_descent._Descent(kernel, X, Y, centred, kappa, BlockSettings(block=size))
+    root = np.sqrt(v)[:, None]
+    K, T = root * kernel(X) * root.T, root * np.column_stack([Y, np.ones(20)])
+    nu, mu = 20 / size, 0.02
+    descent._mu = mu  # at first it is 1/ν, where there is no momentum
+    beta, theta = 1 - np.sqrt(mu / nu), 1 / np.sqrt(mu * nu)
+    alpha = 1 / (1 + theta * nu)
+    Z = V = np.zeros((20, 3))
+    for B in descent.blocks() + descent.blocks():
+        delta = np.zeros_like(Z)
+        delta[B] = np.linalg.solve(K[np.ix_(B, B)] + kappa * np.eye(size), (K @ Z + kappa * Z - T)[B])
+        V, W = beta * V + (1 - beta) * Z - theta * delta, Z - delta
+        Z = alpha * V + (1 - alpha) * W
+        descent.step(B)
+        close(descent.Z, Z, 1e-10)

@@ -16,10 +16,16 @@ from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.builtin import linear, rbf, sne, tl1
 from kernreg.kernels.indexed import precomputed
 from kernreg.linalg.krylov.centred_operator import CentredOperator
-from kernreg.linalg.krylov.cg_and_minres import IterationSettings, conjugate_gradients, minimal_residuals
+from kernreg.linalg.krylov.cg_and_minres import (
+    CentredSystem,
+    IterationSettings,
+    conjugate_gradients,
+    minimal_residuals,
+    solve_checked,
+)
 from kernreg.linalg.krylov.clock import Clock
 from kernreg.linalg.krylov.dual_systems import solve_block_iterative, solve_symmetric_iterative
-from kernreg.linalg.krylov.preconditioners import symmetric_preconditioner
+from kernreg.linalg.krylov.preconditioners import SymmetricPreconditioner, symmetric_preconditioner
 from kernreg.linalg.landmarks.pivoted_cholesky import KernelMatrix, pivoted_cholesky
 
 TIGHT = IterationSettings(tol=1e-11, max_iter=2000)
@@ -380,3 +386,30 @@ def test_stopped_conjugate_gradients_keep_what_they_have():
         residuals.append(report.residual)
     assert max(residuals) > 1.0
     assert (np.diff(errors) < 0.0).all()
+
+
+def test_an_iteration_goes_on_until_the_true_residual_is_within_its_bound():
+    """Products that are wrong by a hundredth: the first end of the iteration is none of the equations."""
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(30, 30))
+    A, b = B @ B.T + 30.0 * np.eye(30), rng.normal(size=(30, 1))
+    system = CentredSystem(lambda V: 1.01 * (A @ V), b, lambda V: b - A @ V, lambda V: V, 1.0)
+    for share in (1.5, 15.0):  # the first residual is so many times as large as it may be
+        bound = 0.01 / 1.01 / share * np.linalg.norm(b, axis=0)
+        result = solve_checked("cg", system, lambda V: V, bound, 1000, None)
+        assert np.linalg.norm(b - A @ result.solution) <= bound
+
+
+@pytest.mark.parametrize("rest", [None, 0.3])
+def test_a_symmetric_preconditioner_is_the_inverse_of_its_matrix(rest):
+    rng = np.random.default_rng(0)
+    U, _ = np.linalg.qr(rng.normal(size=(12, 4)))
+    values, kappa, V = np.array([5.0, 2.0, -1.0, 0.5]), 0.2, rng.normal(size=(12, 3))
+    given = (
+        SymmetricPreconditioner(U, values, kappa)
+        if rest is None
+        else SymmetricPreconditioner(U, values, kappa, None, rest)
+    )
+    outside = np.eye(12) - U @ U.T
+    dense = (U * np.abs(values + kappa)) @ U.T + (kappa + (rest or 0.0)) * outside
+    close(given(V), np.linalg.solve(dense, V), 1e-12)

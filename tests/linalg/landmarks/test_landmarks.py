@@ -109,6 +109,31 @@ def test_a_pool_bounds_the_candidates(samples, monkeypatch):
     assert len(chosen) == 30
 
 
+@pytest.mark.parametrize(("method", "size"), [("entropy", 2000), ("leverage", 20_000)])
+def test_a_pool_is_smaller_where_its_kernel_matrix_is_held(method, size):
+    pool = selection._pool(50_000, 10, method, np.random.default_rng(0))
+    assert len(np.unique(pool)) == size
+    assert len(selection._pool(50_000, 1000, method, np.random.default_rng(0))) == max(size, 4000)
+    assert np.array_equal(selection._pool(1500, 10, method, np.random.default_rng(0)), np.arange(1500))
+
+
+def test_the_choice_by_entropy_is_that_of_the_steepest_swaps():
+    """By brute force: the member without which the sum is smallest goes, then the best candidate comes."""
+    K = np.random.default_rng(1).random((30, 30))
+    chosen = set(np.linspace(0, 29, 7).astype(int).tolist())
+
+    def total(rows):
+        return K[np.ix_(sorted(rows), sorted(rows))].sum()
+
+    while True:
+        rest = min((chosen - {out} for out in chosen), key=total)
+        swapped = min((rest | {new} for new in set(range(30)) - chosen), key=total)
+        if not total(swapped) < total(chosen):
+            break
+        chosen = swapped
+    assert selection._entropy(K, 7).tolist() == sorted(chosen)
+
+
 def test_duplicated_samples_do_not_end_the_choice():
     X = np.zeros((50, 2))
     for method in METHODS:
@@ -148,6 +173,14 @@ def test_wrong_indices_are_refused(samples, wrong):
 def test_errors_say_what_is_accepted(samples, arguments, message):
     with pytest.raises(ParameterError, match=message):
         choose_landmarks(KERNEL, samples, **arguments)
+
+
+def test_a_choice_by_scores_does_not_depend_on_their_unit():
+    scores = np.random.default_rng(0).gamma(0.1, size=200)
+    chosen = [selection._weighted_choice(unit * scores, 20, np.random.default_rng(1)) for unit in (1.0, 1e-9, 1e9)]
+    assert np.array_equal(chosen[0], chosen[1])
+    assert np.array_equal(chosen[0], chosen[2])
+    assert scores[chosen[0]].mean() > 2.0 * scores.mean()
 
 
 def test_random_state_of_scikit_learn(samples):

@@ -13,6 +13,7 @@ from kernreg.kernels.base import Kernel
 from kernreg.kernels.builtin import linear, rbf, sne, tl1
 from kernreg.kernels.indexed import precomputed
 from kernreg.linalg.landmarks.lowrank_systems import BlockLowRank, SymmetricLowRank
+from kernreg.linalg.landmarks.small_systems import SmallSystem
 
 
 def solve_symmetric_lowrank(kernel, X, Y, gamma, *, loo=False, **settings):
@@ -267,3 +268,10 @@ def test_many_gamma_of_a_definite_kernel_take_one_pass(data, monkeypatch):
     monkeypatch.setattr(Kernel, "map_rows", lambda *given, **options: (passes.append(1), whole(*given, **options))[1])
     assert len(list(problem.path(np.logspace(-3, 3, 30).tolist()))) == 30
     assert len(passes) == 1
+
+
+def test_the_condition_of_a_small_system_is_that_of_its_matrix():
+    M = np.diag([3.0, -0.5, 0.02])
+    for size in (1e-6, 1.0, 1e6):
+        system = SmallSystem(size * M, 1.0, np.full(3, 0.1 * size))
+        assert system.condition == pytest.approx(np.linalg.cond(M + 0.1 * np.eye(3)))

@@ -473,3 +473,16 @@ def test_memory_does_not_change_how_many_triplets_are_extended():
     with kr.config_context(memory=8 * 120 * 90):
         assert nystrom_triplets(matrix, 2, (40, 40)).report.rank == 40 // 3
     assert nystrom_triplets(matrix, 2, (40, 40)).report.rank == 40 // 3
+
+
+def test_weights_of_a_quadrature_are_those_of_ridge_regression():
+    rng = np.random.default_rng(0)
+    G = rng.random((30, 6))
+    weights, error = quadrature(G, 60)
+    ridge = 1e-3 * np.trace(G.T @ G) / 6 * np.eye(6)
+    np.testing.assert_allclose(weights, 10.0 + np.linalg.solve(G.T @ G + ridge, G.T @ (1.0 - 10.0 * G.sum(axis=1))))
+    left_out = [
+        1.0 - G[i] @ (10.0 + np.linalg.solve(A.T @ A + ridge, A.T @ (1.0 - 10.0 * A.sum(axis=1))))
+        for i, A in ((i, np.delete(G, i, axis=0)) for i in range(30))
+    ]
+    assert error == pytest.approx(np.sqrt(np.mean(np.square(left_out))))

@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 
 import kernreg as kr
 from kernreg.errors import AsymmetryError, DataError, ParameterError
+from kernreg.linalg.spectra.lanczos import Settings, block_golub_kahan, block_lanczos
 from kernreg.linalg.spectra.partial import Hints, eigenpairs, singular_triplets
 
 EXACT = ("auto", "dense", "krylov", "arpack")
@@ -154,10 +155,28 @@ def test_auto_takes_products_where_they_pay():
     A = with_spectrum(0.7 ** np.arange(700))
     _, _, held = eigenpairs(A, 5)
     _, _, implicit = eigenpairs(aslinearoperator(A), 5)
-    _, _, many = eigenpairs(A, 200)
+    _, _, many = eigenpairs(A, 100)  # a tenth of all; of an operator it would be a quarter
     assert (held.method, implicit.method, many.method) == ("krylov", "krylov", "dense")
     assert held.passes == held.iterations < 15
     assert held.products == 11 * held.passes
+
+
+@pytest.mark.parametrize(
+    ("size", "k", "method"), [(60, 2, "dense"), (520, 140, "dense"), (520, 80, "krylov"), (520, 5, "krylov")]
+)
+def test_auto_makes_an_operator_an_array_if_it_is_small_or_many_components_are_asked_for(size, k, method):
+    d = 0.9 ** np.arange(size)
+    values, _, report = eigenpairs(aslinearoperator(with_spectrum(d)), k)
+    np.testing.assert_allclose(values, d[:k], atol=1e-9)
+    assert report.method == method
+
+
+@pytest.mark.parametrize("method", ["arpack", "lobpcg"])
+@pytest.mark.parametrize(("size", "k", "direct"), [(60, 20, True), (60, 3, False)])
+def test_dense_is_taken_where_a_method_needs_more_samples_for_each_pair(method, size, k, direct):
+    _, _, report = eigenpairs(with_spectrum(0.8 ** np.arange(size)), k, method=method)
+    assert report.method == ("dense" if direct else method)
+    assert ("needs more samples" in report.note) == direct
 
 
 def test_one_pass_multiplies_a_whole_block():
@@ -215,9 +234,25 @@ def test_randomized_is_approximate_and_reports_how_much():
     assert report.residual <= 1e-9
     require_pairs(A, values, vectors, 1e-8)
     U, s, V, report = singular_triplets(A, 10, method="randomized")
+    assert report.passes == 16
     true = np.linalg.norm(A.T @ U - V * s, axis=0).max() / s[0]
     np.testing.assert_allclose(report.residual, true, rtol=1e-6)
     np.testing.assert_allclose(s, d[:10], rtol=1e-3)
+
+
+@pytest.mark.parametrize("k", [4, 30])
+def test_randomized_takes_ten_columns_more_than_asked_for_or_half_as_many_more(k):
+    A = with_spectrum(0.9 ** np.arange(N))
+    _, _, report = eigenpairs(A, k, method="randomized")
+    _, _, _, of_triplets = singular_triplets(A, k, method="randomized")
+    assert report.products == report.passes * (k + max(10, k // 2))
+    assert of_triplets.products == of_triplets.passes * (k + max(10, k // 2))
+
+
+def test_the_basis_has_room_for_the_pairs_and_two_blocks():
+    settings = Settings(1e-9, 100, np.random.default_rng(0), block=4, columns=3)
+    assert settings.sizes(50, 5) == (4, 13)
+    assert settings.sizes(10, 5) == (4, 10)
 
 
 @pytest.mark.parametrize("method", ["auto", "dense", "krylov", "arpack", "lobpcg", "randomized"])
@@ -351,3 +386,32 @@ def test_asymmetric_matrices_are_refused(method):
 def test_bad_arguments(call, error, message):
     with pytest.raises(error, match=message):
         call(with_spectrum(np.arange(10.0)))
+
+
+@pytest.mark.parametrize("method", ["krylov", "randomized"])
+def test_a_callback_sees_every_step_and_the_residual_relative_to_the_tolerance(method):
+    A = with_spectrum(0.7 ** np.arange(N))
+    of_pairs, of_triplets = [], []
+    report = eigenpairs(A, 5, method=method, tol=1e-9, hints=Hints(callback=lambda *seen: of_pairs.append(seen)))[-1]
+    other = singular_triplets(A, 5, method=method, tol=1e-9, callback=lambda *seen: of_triplets.append(seen))[-1]
+    for seen, said in ((of_pairs, report), (of_triplets, other)):
+        assert [step for step, _ in seen] == list(range(1, said.iterations + 1))
+        assert all(ratio > 1.0 for _, ratio in seen[:-1])
+        assert seen[-1][1] == pytest.approx(said.residual / 1e-9)
+        assert seen[-1][1] <= 1.0
+
+
+def test_narrow_blocks_find_values_that_are_repeated_more_often_than_they_have_columns():
+    d = np.concatenate([np.full(3, 3.0), 0.8 ** np.arange(60)])
+    settings = Settings(1e-10, 400, np.random.default_rng(0), block=2)
+    pairs = block_lanczos(lambda V: d[:, None] * V, len(d), 4, "magnitude", settings)
+    triplets = block_golub_kahan(lambda V: d[:, None] * V, lambda U: d[:, None] * U, (len(d), len(d)), 4, settings)
+    for spectrum in (pairs, triplets):
+        np.testing.assert_allclose(spectrum.values, [3.0, 3.0, 3.0, 1.0], atol=1e-8)
+        np.testing.assert_allclose(spectrum.vectors.T @ spectrum.vectors, np.eye(4), atol=1e-10)
+
+
+def test_reports_say_how_products_are_made():
+    A = with_spectrum(0.7 ** np.arange(60))
+    forms = [eigenpairs(form(A), 2, method="krylov")[-1].form for form in (np.asarray, sp.csr_array, aslinearoperator)]
+    assert forms == ["array", "sparse", "products"]

@@ -9,6 +9,7 @@ from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.builtin import kl, rbf, sne
 from kernreg.kernels.indexed import adjacency, precomputed
 from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor
+from kernreg.solvers.dual.ask_ls import BlockSystem
 
 
 def signs(y):
@@ -323,3 +324,11 @@ def test_constant_kernel_float32_and_huge_gamma(blobs):
     K = np.random.default_rng(0).normal(size=(60, 60))
     huge = AsKLSRegressor(kernel=precomputed(K=K), gamma=1e9, ensembler="source").fit(np.arange(60), X[:, 0])
     np.testing.assert_allclose(huge.predict(np.arange(60)), X[:, 0], atol=1e-6)
+
+
+def test_a_block_system_leaves_the_matrix_alone_unless_allowed():
+    rng = np.random.default_rng(0)
+    K, Y = rng.normal(size=(12, 12)), rng.normal(size=(12, 2))
+    before = K.copy()
+    BlockSystem(K, Y, None).at(0.3)
+    assert np.array_equal(K, before)

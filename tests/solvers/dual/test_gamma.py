@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,8 @@ from kernreg.datasets import make_directed_communities
 from kernreg.errors import GridEndWarning
 from kernreg.kernels.indexed import adjacency, precomputed
 from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor
+from kernreg.solvers.dual.gamma import choose_gamma
+from kernreg.solvers.dual.solution import Candidate
 
 
 def asymmetric(seed=0, m=120):
@@ -130,3 +134,16 @@ def test_few_values_at_which_a_kernel_is_indefinite_are_decomposed():
     few = LSSVC("tl1(rho=0.5)", gamma=[0.5, 5.0, 50.0]).fit(X, y)
     many = LSSVC("tl1(rho=0.5)", gamma=[0.5, 5.0, 50.0, 0.1, 0.2]).fit(X, y)
     assert few.loo_path_["squared_error"].tolist() == pytest.approx(many.loo_path_["squared_error"][:3].tolist())
+
+
+def test_of_equal_scores_the_last_gamma_is_taken():
+    class Alike:
+        def candidates(self, gammas):
+            for _ in gammas:
+                yield Candidate({"decision": np.zeros((3, 1))})
+
+        def at(self, gamma):
+            return SimpleNamespace(noted=lambda note: gamma)
+
+    choice = choose_gamma(Alike(), np.array([1.0, 2.0, 4.0]), lambda views: (0.0, 0.0))
+    assert (choice.gamma, choice.solution) == (4.0, 4.0)

@@ -11,7 +11,7 @@ from kernreg import kernel
 from kernreg.errors import AsymmetryError, DataError, ParameterError
 from kernreg.kernels.builtin import linear, rbf, tl1
 from kernreg.kernels.indexed import precomputed
-from kernreg.solvers import LSSVC, LSSVR, AsKLSRegressor
+from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor
 
 KERNELS = {"definite": "rbf(sigma=2.0)", "indefinite": "tl1(rho=2.8)"}
 
@@ -357,3 +357,14 @@ def test_a_refit_that_fails_leaves_the_machine_as_it_was():
         clf.fit(X[::2] + 1.0, y[::2])
     assert {name for name, value in vars(clf).items() if value is not state[name]} <= {"kernel", "n_features_in_"}
     assert np.array_equal(clf.decision_function(X), before)
+
+
+@pytest.mark.parametrize("machine", [LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor])
+def test_machines_that_say_so_refuse_asymmetric_kernels(machine):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    fit = machine(kernel="sne(sigma=1.0)", gamma=0.1).fit
+    if machine.requires_symmetric_kernel:
+        with pytest.raises(AsymmetryError):
+            fit(X, X[:, 0] > 0.0)
+    else:
+        fit(X, X[:, 0] > 0.0)

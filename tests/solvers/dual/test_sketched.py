@@ -13,6 +13,8 @@ from kernreg.linalg.landmarks import landmark_columns
 from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor
 from kernreg.solvers.dual import landmark_costs, sketched, strategy
 from kernreg.solvers.dual.landmark_costs import cheaper
+from kernreg.solvers.dual.strategy import Settings
+from kernreg.solvers.dual.training import check_training_set
 
 rng = np.random.default_rng(4)
 X = rng.normal(size=(900, 4))
@@ -155,3 +157,16 @@ def test_an_interrupt_leaves_the_model_as_it_was(monkeypatch):
 def test_by_default_there_are_as_many_landmarks_as_samples_allow():
     model = LSSVR(kernel="rbf(sigma=3.0)", gamma=1.0, strategy="sketched").fit(X, target)
     assert len(model.landmarks_) == 500
+
+
+@pytest.mark.parametrize(
+    ("kernel", "each"), [("rbf", "_BY_BLAS"), ("linear", "_BY_BLAS"), ("laplacian", "_ONE_BY_ONE")]
+)
+def test_a_kernel_value_costs_what_its_features_do(kernel, each, monkeypatch):
+    seen = []
+    monkeypatch.setattr(landmark_costs, "cheaper", lambda *args, **_: seen.append(args) or "lowrank")
+    X = np.random.default_rng(0).normal(size=(50, 7))
+    machine = LSSVR(kernel=kernel, gamma=1.0, n_landmarks=10)
+    data = check_training_set(machine, machine.resolve_kernel(), X, X[:, 0], None)
+    landmark_costs.cheaper_on_landmarks(True, data, X[:, :1], Settings.of(machine))
+    assert seen == [(50, 10, 1, landmark_costs._VALUE + 7 * getattr(landmark_costs, each))]

@@ -320,3 +320,12 @@ def test_every_strategy_shows_progress_on_a_terminal(blobs, capsys, monkeypatch,
     with kr.config_context(progress=True):
         LSSVC(kernel="rbf(sigma=2.0)", **options).fit(X, labels)
     assert label in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("machine", [LSSVR, AsKLSRegressor])
+def test_a_strategy_that_is_asked_for_is_taken_whatever_is_cheaper(machine, monkeypatch):
+    for module in ("ls_svm", "ask_ls"):
+        monkeypatch.setattr(f"kernreg.solvers.dual.{module}.cheaper_on_landmarks", lambda *_: "sketched")
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    fitted = machine(kernel="rbf(sigma=2.0)", gamma=1.0, strategy="lowrank", n_landmarks=10).fit(X, X[:, 0])
+    assert fitted.solver_report_.strategy == "lowrank"
