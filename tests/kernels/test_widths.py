@@ -188,5 +188,5 @@ def test_weighted_scale_is_that_of_repeated_samples_in_every_form(X):
 @pytest.mark.parametrize("word", ["scale", "median"])
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 1e6])
 def test_widths_follow_the_unit_of_the_samples(word, size, X):
-    for kernel in (rbf(sigma=word), laplacian(sigma=word)):
-        assert kernel.bind(size * X).sigma == pytest.approx(size * kernel.bind(X).sigma, rel=1e-12)
+    for k in (rbf(sigma=word), laplacian(sigma=word)):
+        assert k.bind(size * X).sigma == pytest.approx(size * k.bind(X).sigma, rel=1e-12)
