@@ -250,6 +250,8 @@ def test_a_multiple_of_a_sum_sees_what_each_part_of_the_sum_sees(X, Z):
     close(k(X, Z), expected)
     close(k.operator(X, Z) @ np.ones(len(Z)), expected.sum(axis=1))
     close(k.diagonal(X), np.diag(2.5 * (naive.rbf(X, sigma=2.0) + naive.linear(np.tanh(X)))))
+    bound = (2.5 * (sne(sigma=2.0) + compose(linear(), np.tanh))).bind(Z)
+    close(bound(X, Z), 2.5 * (naive.sne(X, Z, sigma=2.0) + naive.linear(np.tanh(X), np.tanh(Z))))
 
 
 def test_compositions_of_compositions(X):

@@ -183,3 +183,10 @@ def test_weighted_scale_is_that_of_repeated_samples_in_every_form(X):
     repeated = np.sqrt(A.shape[1] * np.repeat(A, times, axis=0).var())
     for form in (np.asarray, sp.csr_array):
         assert rbf().resolve_widths(form(A), times.astype(float)).sigma == pytest.approx(repeated, rel=1e-12)
+
+
+@pytest.mark.parametrize("word", ["scale", "median"])
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1e6])
+def test_widths_follow_the_unit_of_the_samples(word, size, X):
+    for k in (rbf(sigma=word), laplacian(sigma=word)):
+        assert k.bind(size * X).sigma == pytest.approx(size * k.bind(X).sigma, rel=1e-12)

@@ -388,3 +388,9 @@ def test_a_solution_that_needs_no_refinement_says_so():
     kernel = centre(np.zeros((6, 6)))
     _, report = solve_symmetric(kernel, kernel.targets(np.arange(6.0)[:, None]), 2.0)
     assert report.refinements == 0
+
+
+def test_of_two_safe_gammas_at_the_same_distance_the_smaller_is_proposed():
+    safe = safe_gamma(1.0, np.array([1.0]))
+    assert 0.95 < safe < 1.0
+    assert abs(1.0 / safe - 1.0) > 0.005

@@ -25,7 +25,7 @@ from kernreg.linalg.krylov.cg_and_minres import (
 )
 from kernreg.linalg.krylov.clock import Clock
 from kernreg.linalg.krylov.dual_systems import solve_block_iterative, solve_symmetric_iterative
-from kernreg.linalg.krylov.preconditioners import SymmetricPreconditioner, symmetric_preconditioner
+from kernreg.linalg.krylov.preconditioners import SymmetricPreconditioner, _nystrom, symmetric_preconditioner
 from kernreg.linalg.landmarks.pivoted_cholesky import KernelMatrix, pivoted_cholesky
 
 TIGHT = IterationSettings(tol=1e-11, max_iter=2000)
@@ -413,3 +413,11 @@ def test_a_symmetric_preconditioner_is_the_inverse_of_its_matrix(rest):
     outside = np.eye(12) - U @ U.T
     dense = (U * np.abs(values + kappa)) @ U.T + (kappa + (rest or 0.0)) * outside
     close(given(V), np.linalg.solve(dense, V), 1e-12)
+
+
+def test_nystrom_directions_are_those_of_the_approximation():
+    rng = np.random.default_rng(0)
+    columns, M = rng.normal(size=(20, 5)), rng.normal(size=(5, 5))
+    U, values = _nystrom(columns.copy(), M @ M.T)
+    close((U * values) @ U.T, columns @ np.linalg.inv(M @ M.T) @ columns.T, 1e-9)
+    close(U.T @ U, np.eye(5), 1e-9)

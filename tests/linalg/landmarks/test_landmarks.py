@@ -181,6 +181,7 @@ def test_a_choice_by_scores_does_not_depend_on_their_unit():
     assert np.array_equal(chosen[0], chosen[1])
     assert np.array_equal(chosen[0], chosen[2])
     assert scores[chosen[0]].mean() > 2.0 * scores.mean()
+    assert len(set(selection._weighted_choice(np.zeros(200), 20, np.random.default_rng(1)))) == 20
 
 
 def test_random_state_of_scikit_learn(samples):

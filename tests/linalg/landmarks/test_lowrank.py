@@ -12,6 +12,7 @@ from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.builtin import linear, rbf, sne, tl1
 from kernreg.kernels.indexed import precomputed
+from kernreg.linalg.landmarks.features import asymmetric_features
 from kernreg.linalg.landmarks.lowrank_systems import BlockLowRank, SymmetricLowRank
 from kernreg.linalg.landmarks.small_systems import SmallSystem
 
@@ -275,3 +276,14 @@ def test_the_condition_of_a_small_system_is_that_of_its_matrix():
     for size in (1e-6, 1.0, 1e6):
         system = SmallSystem(size * M, 1.0, np.full(3, 0.1 * size))
         assert system.condition == pytest.approx(np.linalg.cond(M + 0.1 * np.eye(3)))
+
+
+@pytest.mark.parametrize("size", [1e-30, 1.0, 1e30])
+def test_features_of_an_asymmetric_kernel_do_not_depend_on_its_size(size):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    kernel, chosen = size * sne(sigma=1.0).bind(X), np.arange(0, 20, 4)
+    source, target = asymmetric_features(kernel, X, X, chosen)
+    assert source.transform.shape == target.transform.shape == (5, 5)
+    product = kernel(X, X[chosen]) @ source.transform @ (kernel.T(X, X[chosen]) @ target.transform).T
+    W = kernel(X[chosen])
+    np.testing.assert_allclose(product[np.ix_(chosen, chosen)], W, atol=1e-9 * np.abs(W).max())

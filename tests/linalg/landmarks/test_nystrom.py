@@ -12,7 +12,7 @@ from kernreg.engine.reference_sums import normalizers_over
 from kernreg.errors import DataError, ParameterError
 from kernreg.linalg.landmarks.nystrom import NystromSettings, _estimate, change, nystrom_triplets
 from kernreg.linalg.landmarks.sampled_matrix import SectionedMatrix, check_methods
-from kernreg.linalg.landmarks.sections import quadrature
+from kernreg.linalg.landmarks.sections import _ratio, quadrature
 from kernreg.linalg.landmarks.selection import leverage_of_both
 
 RNG = np.random.default_rng(11)
@@ -486,3 +486,8 @@ def test_weights_of_a_quadrature_are_those_of_ridge_regression():
         for i, A in ((i, np.delete(G, i, axis=0)) for i in range(30))
     ]
     assert error == pytest.approx(np.sqrt(np.mean(np.square(left_out))))
+
+
+def test_sums_far_below_the_plain_estimate_are_not_believed():
+    products = np.array([[6.0, 2.0], [6.0, 0.5], [6.0, 0.1], [6.0, -1.0]])  # the last column are sums
+    np.testing.assert_allclose(_ratio(products, 4.0), [[3.0], [12.0], [1.5], [1.5]])

@@ -415,3 +415,16 @@ def test_reports_say_how_products_are_made():
     A = with_spectrum(0.7 ** np.arange(60))
     forms = [eigenpairs(form(A), 2, method="krylov")[-1].form for form in (np.asarray, sp.csr_array, aslinearoperator)]
     assert forms == ["array", "sparse", "products"]
+
+
+@pytest.mark.parametrize(("memory", "method"), [(100_000, "krylov"), (200_000, "dense")])
+def test_auto_makes_an_operator_an_array_if_it_is_a_small_part_of_the_memory_budget(memory, method):
+    A = aslinearoperator(with_spectrum(0.8 ** np.arange(60)))  # of 29 kB
+    with kr.config_context(memory=memory):
+        assert eigenpairs(A, 2)[-1].method == method
+
+
+def test_a_decomposition_by_lapack_takes_no_iterations():
+    A = with_spectrum(0.8 ** np.arange(60))
+    assert eigenpairs(A, 2, method="dense")[-1].iterations == 0
+    assert singular_triplets(A, 2, method="dense")[-1].iterations == 0

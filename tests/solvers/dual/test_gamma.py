@@ -147,3 +147,9 @@ def test_of_equal_scores_the_last_gamma_is_taken():
 
     choice = choose_gamma(Alike(), np.array([1.0, 2.0, 4.0]), lambda views: (0.0, 0.0))
     assert (choice.gamma, choice.solution) == (4.0, 4.0)
+
+
+@pytest.mark.parametrize("machine", [LSSVR, AsKLSRegressor])
+def test_two_samples_are_enough_to_leave_one_out(machine):
+    fitted = machine(kernel="rbf(sigma=1.0)", gamma=[0.1, 1.0]).fit([[0.0], [1.0]], [0.0, 1.0])
+    assert fitted.gamma_ in (0.1, 1.0)

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.linalg import LinAlgWarning
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 
 import kernreg as kr
 from kernreg import kernel
@@ -368,3 +369,8 @@ def test_machines_that_say_so_refuse_asymmetric_kernels(machine):
             fit(X, X[:, 0] > 0.0)
     else:
         fit(X, X[:, 0] > 0.0)
+
+
+def test_krein_parts_of_a_machine_that_is_not_fitted_are_refused():
+    with pytest.raises(NotFittedError, match="fit"):
+        LSSVC().krein_parts()
