@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from kernreg import get_config
 from kernreg.errors import DataError, ParameterError
-from kernreg.solvers import AtomicFit, Display, check_weights
+from kernreg.solvers import AtomicFit, Display, check_count, check_weights
 from kernreg_asymmetric.bandwidths.adaptation import Expansion, Sample
 from kernreg_asymmetric.bandwidths.freedom import FREEDOMS, learn
 from kernreg_asymmetric.bandwidths.growth import Plan, stage_sizes
@@ -125,10 +125,8 @@ class _LABRBF(AtomicFit, BaseEstimator):
 
     def _plan(self, n: int) -> Plan:
         """Return what is asked for; raise ParameterError."""
-        for name, least in (("stages", 1), ("max_iter", 1), ("folds", 2)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-                raise ParameterError(f"{name}={value!r} is not accepted; give an integer of at least {least}")
+        stages, max_iter = check_count("stages", self.stages), check_count("max_iter", self.max_iter)
+        folds = check_count("folds", self.folds, 2)
         count = self.n_supports
         numeric = isinstance(count, Real) and not isinstance(count, bool)
         if not numeric or not count > 0 or (count > 1 and count != int(count)):
@@ -137,7 +135,7 @@ class _LABRBF(AtomicFit, BaseEstimator):
             )
         whole = isinstance(count, Integral) or count > 1
         largest = min(n, max(1, int(count) if whole else int(count * n)))
-        return Plan(stage_sizes(largest, int(self.stages)), int(self.max_iter), min(int(self.folds), n // 2))
+        return Plan(stage_sizes(largest, stages), max_iter, min(folds, n // 2))
 
     def _values(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
