@@ -11,6 +11,10 @@ so residuals cost no product. When the basis is full it is replaced by its best 
 the same remainder Q, and the projected matrix stays exact because new columns of it are always computed against the
 whole basis. For singular triplets two bases grow in turn, A V = U B and AᵀU = V Bᵀ + Q R Eᵀ.
 
+The Krylov space of a block of b columns holds b copies of a value that is repeated more often. So where b copies are
+found of a value larger than the last one wanted, the process goes on from new random directions, beside what was
+found, until these show that there are no more.
+
 References
 ----------
 Golub & Underwood, The block Lanczos method for computing eigenvalues, Mathematical Software III, 1977. Wu & Simon,
@@ -34,7 +38,8 @@ Map: TypeAlias = Callable[[np.ndarray], np.ndarray]
 Watch: TypeAlias = Callable[[int, float], None]
 
 _WIDEST = 96  # columns of a block
-_PROBES = 3  # steps from new random directions before a narrow block is believed to have missed nothing
+_SAME = 1e-8  # of the largest value: values this close count as copies of one
+_TRACE = 0.01  # of what a random direction usually has of a vector: how little of it an answer may hold
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,86 @@ def ordered(values: np.ndarray, order: str) -> np.ndarray:
     return np.lexsort((-values, -np.abs(values)))
 
 
+class _Copies:
+    """Decides whether a block of fewer columns than values are wanted may have missed copies of a repeated value.
+
+    Parameters
+    ----------
+    n, k, block : int
+        Size of the matrix, how many values are wanted, and the columns of a block.
+    tol : float
+        As in `Settings`.
+    by_value : bool
+        Whether the largest values are wanted; else the largest in magnitude, at both ends.
+    """
+
+    def __init__(self, n: int, k: int, block: int, tol: float, by_value: bool) -> None:
+        self.k, self.block, self.tol, self.by_value = k, block, tol, by_value
+        self.same = max(_SAME, 100.0 * tol)
+        self.trace = _TRACE / np.sqrt(n)
+        self.before: np.ndarray | None = None
+        self.suspects = np.empty(0)
+
+    def verdict(self, values: np.ndarray, order: np.ndarray, rest: np.ndarray, scale: float) -> str:
+        """Return what k values that have converged call for: nothing more, new directions, or further steps.
+
+        Parameters
+        ----------
+        values, rest : ndarray
+            Of the projected matrix, with the residual of each.
+        order : ndarray
+            Their positions, those wanted first.
+        scale : float
+            The largest magnitude.
+
+        Returns
+        -------
+        verdict : {"enough", "elsewhere", "further"}
+        """
+        found = values[order[: self.k]]
+        self.suspects = self._filling(found, self.same * scale)
+        if not self.suspects.size:
+            return "enough"
+        same = self.before is not None and np.abs(found - self.before).max() <= self.same * scale
+        self.before = found
+        if not same:
+            return "elsewhere"
+        return "enough" if self._settled(values, order[self.k :], rest, scale) else "further"
+
+    def first(self, values: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """Return the order in which vectors are kept: those wanted, then those nearest to what is suspected."""
+        others = order[self.k :]
+        distances = np.abs(values[others, None] - self.suspects).min(axis=1, initial=np.inf)
+        return np.concatenate([order[: self.k], others[np.argsort(distances, kind="stable")]])
+
+    def _filling(self, found: np.ndarray, gap: float) -> np.ndarray:
+        """Return values that were found once for each column of a block, but for those as good as the last one."""
+        if self.block >= self.k:
+            return found[:0]
+        ascending, span = np.sort(found), self.k - self.block + 1
+        low, high = ascending[:span], ascending[-span:]
+        full = low[high - low <= gap]
+        last = found[-1] if self.by_value else abs(found[-1])
+        return full[(full if self.by_value else np.abs(full)) > last + 2.0 * gap]
+
+    def _settled(self, values: np.ndarray, others: np.ndarray, rest: np.ndarray, scale: float) -> bool:
+        """Return whether the outermost of the other values leave no room for a copy.
+
+        A part c of their vectors in the direction of a missed copy leaves a residual of c times the distance of the two
+        values. A process that starts at random has far more of it than is allowed here.
+        """
+        if not others.size:
+            return False
+        up, down = self.suspects > 0.0, self.suspects < 0.0
+        for end, here in [(1.0, up | self.by_value), (-1.0, down & (not self.by_value))]:
+            if here.any():
+                outermost = others[np.argmax(end * values[others])]
+                distance = float(np.abs(self.suspects[here] - values[outermost]).min())
+                if rest[outermost] > max(self.tol * scale, self.trace * distance):
+                    return False
+        return True
+
+
 def block_lanczos(product: Map, n: int, k: int, order: str, settings: Settings) -> PartialSpectrum:
     """Return k eigenpairs of a symmetric operator.
 
@@ -122,7 +207,7 @@ def block_lanczos(product: Map, n: int, k: int, order: str, settings: Settings) 
     m, width = 0, block
     V[:, :width] = random_block(n, width, settings.rng)
     scale = floor = residual = 0.0
-    probes = _PROBES if block < k else 0
+    copies = _Copies(n, k, block, settings.tol, by_value=order == "value")
     for step in range(1, settings.max_iter + 1):
         end = m + width
         W = np.asfortranarray(product(V[:, m:end]), dtype=np.float64)
@@ -135,19 +220,21 @@ def block_lanczos(product: Map, n: int, k: int, order: str, settings: Settings) 
         wanted = ordered(values, order)
         top = wanted[:k]
         scale = max(scale, float(np.abs(values).max()))
-        rest = np.linalg.norm(R @ S[m:end, top], axis=0) if len(R) else np.zeros(1)
-        residual = max(float(rest.max(initial=0.0)) / scale if scale > 0.0 else 0.0, floor)
-        done = (end >= min(n, k) and residual <= settings.tol) or end == n
+        rest = np.linalg.norm(R @ S[m:end], axis=0)
+        residual = max(_relative(rest[top], scale), floor)
+        done, verdict = (end >= min(n, k) and residual <= settings.tol) or end == n, ""
+        if done and end < n:
+            verdict = copies.verdict(values, wanted, rest, scale)
+            done = verdict == "enough"
         if settings.watch is not None:
             settings.watch(step, residual / settings.tol)
-        if (done and probes == 0) or end == n or step == settings.max_iter:
+        if done or step == settings.max_iter:
             return PartialSpectrum(values[top], V[:, :end] @ S[:, top], step, residual, done)
-        if done:  # elsewhere there may be more of a value that is repeated more often than the block has columns
+        if verdict == "elsewhere":
             m, Q, floor = _restart(V, T, values, S, top), random_block(n, block, settings.rng), residual
             Q = extend(Q, V[:, :m], min(block, n - m), 1.0, settings.rng)[0]
-            probes -= 1
         elif end + Q.shape[1] > columns:
-            m = _restart(V, T, values, S, wanted[: _kept(k, end, columns, block)])
+            m = _restart(V, T, values, S, copies.first(values, wanted)[: _kept(k, end, columns, block)])
         else:
             m = end
         width = min(Q.shape[1], n - m)
@@ -177,7 +264,7 @@ def block_golub_kahan(
     m, width = 0, block
     V[:, :width] = random_block(small, width, settings.rng)
     scale = floor = residual = 0.0
-    probes = _PROBES if block < k else 0
+    copies = _Copies(small, k, block, settings.tol, by_value=True)
     for step in range(1, settings.max_iter + 1):
         end = m + width
         W = np.asfortranarray(product(V[:, m:end]), dtype=np.float64)
@@ -188,27 +275,35 @@ def block_golub_kahan(
         Q, _, R = extend(W, V[:, :end], min(block, small - end), scale, settings.rng, recent=block)
         P, values, S = np.linalg.svd(B[:end, :end])
         scale = max(scale, float(values[0]))
-        rest = np.linalg.norm(R @ P[m:end, :k], axis=0) if len(R) else np.zeros(1)
-        residual = max(float(rest.max(initial=0.0)) / scale if scale > 0.0 else 0.0, floor)
-        done = (end >= min(small, k) and residual <= settings.tol) or end == small
+        rest = np.linalg.norm(R @ P[m:end], axis=0)
+        residual = max(_relative(rest[:k], scale), floor)
+        done, verdict = (end >= min(small, k) and residual <= settings.tol) or end == small, ""
+        if done and end < small:
+            verdict = copies.verdict(values, np.arange(end), rest, scale)
+            done = verdict == "enough"
         if settings.watch is not None:
             settings.watch(step, residual / settings.tol)
-        if (done and probes == 0) or end == small or step == settings.max_iter:
+        if done or step == settings.max_iter:
             return PartialSpectrum(values[:k], V[:, :end] @ S[:k].T, step, residual, done, U[:, :end] @ P[:, :k])
-        if done or end + Q.shape[1] > columns:
-            kept = k if done else _kept(k, end, columns, block)
+        if verdict == "elsewhere" or end + Q.shape[1] > columns:
+            kept = k if verdict == "elsewhere" else _kept(k, end, columns, block)
             V[:, :kept], U[:, :kept] = V[:, :end] @ S[:kept].T, U[:, :end] @ P[:, :kept]
             B[:] = 0.0
             B[np.arange(kept), np.arange(kept)] = values[:kept]
             m = kept
         else:
             m = end
-        if done:
-            floor, probes = residual, probes - 1
+        if verdict == "elsewhere":
+            floor = residual
             Q = extend(random_block(small, block, settings.rng), V[:, :m], min(block, small - m), 1.0, settings.rng)[0]
         width = min(Q.shape[1], small - m)
         V[:, m : m + width] = Q[:, :width]
     raise AssertionError("unreachable")
+
+
+def _relative(rest: np.ndarray, scale: float) -> float:
+    """Return the largest residual relative to the largest value; a space that is full leaves none."""
+    return float(rest.max(initial=0.0)) / scale if scale > 0.0 else 0.0
 
 
 def _kept(k: int, end: int, columns: int, block: int) -> int:

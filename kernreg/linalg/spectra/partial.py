@@ -329,10 +329,12 @@ def _report(
 ) -> PartialReport:
     converged = spectrum.converged or fixed is not None
     if not converged:
+        found = f"a relative residual of {spectrum.residual:.2g}, and tol={settings.tol:.2g} was asked for"
+        if spectrum.residual <= settings.tol:
+            found = "all residuals in order, but unsure whether a repeated value has more copies than it found"
         warnings.warn(
-            f"{method} stopped after {spectrum.iterations} iterations with a relative residual of "
-            f"{spectrum.residual:.2g}, and tol={settings.tol:.2g} was asked for. Raise max_iter or tol, or use 'dense' "
-            "where memory allows",
+            f"{method} stopped after {spectrum.iterations} iterations with {found}. Raise max_iter or tol, or use "
+            "'dense' where memory allows",
             ConvergenceWarning,
             stacklevel=4,  # past the gate of BLAS
         )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -409,6 +411,49 @@ def test_narrow_blocks_find_values_that_are_repeated_more_often_than_they_have_c
     for spectrum in (pairs, triplets):
         np.testing.assert_allclose(spectrum.values, [3.0, 3.0, 3.0, 1.0], atol=1e-8)
         np.testing.assert_allclose(spectrum.vectors.T @ spectrum.vectors, np.eye(4), atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_narrow_blocks_miss_no_copy_at_either_end(seed):
+    rng = np.random.default_rng(seed)
+    n, block = int(rng.integers(60, 300)), int(rng.integers(1, 5))
+    k = int(rng.integers(block + 1, 13))
+    repeated = [np.full(rng.integers(1, 9), rng.choice([-1, 1]) * rng.uniform(1, 5)) for _ in range(3)]
+    rest = [rng.uniform(-0.5, 0.5, n), 0.8 ** np.arange(n), np.zeros(n)][seed % 3]
+    d = np.concatenate([*repeated, rest])[:n]
+    settings = Settings(1e-10, 1000, rng, block=block)
+
+    def product(V):
+        return d[:, None] * V
+
+    assert_allclose = partial(np.testing.assert_allclose, atol=1e-8)
+    largest = block_lanczos(product, n, k, "value", settings)
+    assert_allclose(largest.values, np.sort(d)[::-1][:k])
+    both = block_lanczos(product, n, k, "magnitude", settings)
+    assert_allclose(np.abs(both.values), np.sort(np.abs(d))[::-1][:k])
+    triplets = block_golub_kahan(product, product, (n, n), k, settings)
+    assert_allclose(triplets.values, np.sort(np.abs(d))[::-1][:k])
+    for spectrum in (largest, both, triplets):
+        assert spectrum.converged
+        assert_allclose(spectrum.vectors.T @ spectrum.vectors, np.eye(k))
+
+
+def test_more_copies_than_the_widest_block_are_found():
+    d = np.concatenate([np.full(110, 2.0), np.linspace(0.0, 1.0, 500)])
+    operator = aslinearoperator(np.diag(d))
+    values, _, report = eigenpairs(operator, 112, method="krylov")
+    np.testing.assert_allclose(values, np.sort(d)[::-1][:112], rtol=1e-10)
+    assert report.converged
+    np.testing.assert_allclose(singular_triplets(operator, 112, method="krylov")[1], values, rtol=1e-10)
+
+
+def test_too_few_iterations_to_be_sure_of_copies_give_a_warning():
+    d = np.concatenate([np.full(6, 2.0), np.zeros(80)])
+    hints = Hints(block=2)
+    needed = eigenpairs(np.diag(d), 8, method="krylov", hints=hints)[-1].iterations
+    with pytest.warns(ConvergenceWarning, match="residuals in order, but unsure whether a repeated value"):
+        report = eigenpairs(np.diag(d), 8, method="krylov", max_iter=needed - 1, hints=hints)[-1]
+    assert not report.converged
 
 
 def test_reports_say_how_products_are_made():
