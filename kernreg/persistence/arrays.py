@@ -35,7 +35,7 @@ class Window(NamedTuple):
     apart: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """Return what the file holds of it; a whole member in C order needs neither offset nor strides."""
+        """Return what the file holds of it; from the first item on in C order needs no more."""
         found: dict[str, Any] = {"member": self.member, "dtype": self.dtype, "shape": list(self.shape)}
         if self.offset or self.strides != _c_strides(self.shape):
             found |= {"offset": self.offset, "strides": list(self.strides)}
@@ -236,12 +236,9 @@ def read_window(found: Any, sizes: list[int]) -> Window:
     items, rest = divmod(sizes[member], dtype.itemsize)
     if rest or math.prod(shape) > items:
         raise ValueError(f"an array of shape {shape} and dtype {dtype} is not in {sizes[member]} bytes")
+    offset, strides = 0, _c_strides(tuple(shape))
     if "strides" in found:
         offset, strides = _read_steps(found["offset"], found["strides"], tuple(shape), items)
-    elif math.prod(shape) == items:
-        offset, strides = 0, _c_strides(tuple(shape))
-    else:
-        raise ValueError(f"an array of shape {shape} and dtype {dtype} does not fill {sizes[member]} bytes")
     return Window(member, dtype.str, tuple(shape), offset, strides, apart)
 
 

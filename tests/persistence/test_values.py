@@ -159,6 +159,14 @@ def test_the_layout_of_an_array_comes_back(data):
         assert with_base[1].strides == view.strides
 
 
+@pytest.mark.parametrize("part", [np.s_[:1], np.s_[:3], np.s_[:0], np.s_[2:], np.s_[:3, :1], np.s_[0]], ids=str)
+def test_the_first_rows_of_an_array_come_back_beside_it(part):
+    base = np.arange(12.0).reshape(4, 3)
+    again = there_and_back([base, base[part]])
+    assert same(again[1], base[part])
+    assert np.shares_memory(*again) == bool(base[part].size)
+
+
 def test_products_with_a_strided_vector_are_the_same_to_the_last_bit():
     rng = np.random.default_rng(0)
     wide, A = rng.normal(size=(301, 7)), rng.normal(size=(50, 301))
