@@ -54,7 +54,7 @@ def same(a, b) -> bool:
     if isinstance(a, complex):
         return same(a.real, b.real) and same(a.imag, b.imag)
     if isinstance(a, float | np.floating):
-        return math.copysign(1, a) == math.copysign(1, b) and (a == b or (a != a and b != b))
+        return (a != a and b != b) or (a == b and math.copysign(1, a) == math.copysign(1, b))
     if isinstance(a, dict):
         return len(a) == len(b) and all(
             same(k, j) and same(v, w) for (k, v), (j, w) in zip(a.items(), b.items(), strict=True)

@@ -15,9 +15,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
 from kernreg.common.progress import residual_progress
-from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
-from kernreg.engine.budget import beyond_budget
 from kernreg.engine.dispatch import current_engine
 from kernreg.engine.threads import configured_blas, single_threaded_blas
 from kernreg.errors import DataError, MemoryBudgetWarning
@@ -26,12 +24,12 @@ from kernreg.kernels import Kernel
 from kernreg.linalg.randomness import generator
 from kernreg.linalg.spectra.centred_pairs import TwoSidedOperator, centre_both_sides, without_mean
 from kernreg.linalg.spectra.lanczos import Watch
-from kernreg.linalg.spectra.memory import of_triplets
-from kernreg.linalg.spectra.partial import eigenpairs, many_for_iterations, singular_triplets
+from kernreg.linalg.spectra.partial import eigenpairs, singular_triplets
 from kernreg.linalg.spectra.products import NotFiniteError, is_finite
 from kernreg.linalg.spectra.report import PartialReport
 from kernreg.solvers.advice import advise
 from kernreg.solvers.decompositions.completeness import missed
+from kernreg.solvers.decompositions.room import doubt_of_triplets
 from kernreg.solvers.finiteness import not_finite_error
 from kernreg.solvers.samples import input_kind
 
@@ -80,7 +78,8 @@ class Decomposition:
 def decompose(kernel: Kernel, X: Any, Z: Any, r: int, settings: SVDSettings, *, center: bool) -> Decomposition:
     """Return the r leading triplets of the kernel matrix between X and Z, centred on both sides or as it is."""
     operator, note = _operator(kernel, X, Z, settings.solver)
-    _say_what_is_needed(_count(X), _count(Z), r, settings.solver, held=operator is None)
+    if doubt := doubt_of_triplets((_count(X), _count(Z)), r, settings.solver, held=operator is None):
+        advise(doubt, MemoryBudgetWarning, stacklevel=5)
     try:
         # What is not finite is an error that says where, below; numpy's warning about it would only say that.
         with residual_progress("kernel SVD") as callback, np.errstate(invalid="ignore", over="ignore"):
@@ -155,16 +154,6 @@ def _operator(kernel: Kernel, X: Any, Z: Any, svd_solver: str) -> tuple[LinearOp
     if not current_engine().fits(_MATRICES * 8 * _count(X) * _count(Z)):
         return kernel.operator(X, Z), "the matrix is beyond the memory budget"
     return None, ""
-
-
-def _say_what_is_needed(n: int, m: int, r: int, solver: str, *, held: bool) -> None:
-    """Warn where r triplets of n × m values need more than the memory budget."""
-    if held and 8 * n * m > memory_budget():
-        return  # the matrix itself will be refused
-    dense = held and (solver == "dense" or (solver == "auto" and many_for_iterations((n, m), r)))
-    what = f"n_components={r} of {n} and {m} samples"
-    if doubt := beyond_budget(of_triplets((n, m), r, held=held, dense=dense), what, "take fewer components"):
-        advise(doubt, MemoryBudgetWarning, stacklevel=6)
 
 
 def _count(samples: Any) -> int:

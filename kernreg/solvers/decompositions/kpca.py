@@ -32,18 +32,16 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from kernreg.common.progress import residual_progress
-from kernreg.config import memory_budget
-from kernreg.engine.budget import beyond_budget
 from kernreg.engine.dispatch import current_engine
 from kernreg.errors import DataError, MemoryBudgetWarning, ParameterError
 from kernreg.linalg.spectra.basis import peak_signs
-from kernreg.linalg.spectra.memory import of_pairs
-from kernreg.linalg.spectra.partial import ORDERS, Hints, many_for_iterations
+from kernreg.linalg.spectra.partial import ORDERS, Hints
 from kernreg.linalg.spectra.products import NotFiniteError
 from kernreg.linalg.spectra.report import PartialReport
 from kernreg.solvers.advice import advise
 from kernreg.solvers.decompositions.centred_eigenpairs import Components, principal_components
 from kernreg.solvers.decompositions.preimages import default_kernel, learn_inverse, require_invertible
+from kernreg.solvers.decompositions.room import doubt_of_pairs
 from kernreg.solvers.finiteness import not_finite_error
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_fitted, check_samples, input_kind, without_zero_weights
@@ -242,11 +240,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
                     return "operator", operator, "products with sparse data"
             if not current_engine().fits(2 * 8 * m * m):
                 solver, note = "operator", "the kernel matrix would not fit in half of the memory budget"
-        held = solver != "operator"
-        dense = held and (solver == "dense" or (solver == "auto" and many_for_iterations((m, m), k)))
-        what = f"n_components={k} of {m} samples"
-        fits = not held or 8 * m * m <= memory_budget()  # else the matrix is refused
-        if fits and (doubt := beyond_budget(of_pairs(m, k, held=held, dense=dense), what, "take fewer components")):
+        if doubt := doubt_of_pairs(m, k, solver, held=solver != "operator"):
             advise(doubt, MemoryBudgetWarning, stacklevel=6)
         if solver == "operator":
             require_symmetric_on_some(kernel, X, who="KernelPCA", instead="ksvd")

@@ -9,7 +9,7 @@ from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.builtin import kl, rbf, sne
 from kernreg.kernels.indexed import adjacency, precomputed
 from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, AsKLSRegressor
-from kernreg.solvers.dual.ask_ls import BlockSystem
+from kernreg.solvers.dual.block_system import BlockSystem
 
 
 def signs(y):
