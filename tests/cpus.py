@@ -53,11 +53,13 @@ NUMERICAL = [
 
 # The kernels of OpenBLAS, the CPU that Numba compiles for, and its features: without these Numba takes all of this CPU.
 _NEHALEM = "+cx16,+popcnt,+sahf,+sse3,+sse4.1,+sse4.2,+ssse3"
-_HASWELL = f"{_NEHALEM},+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe"
+_SANDYBRIDGE = f"{_NEHALEM},+avx"
+_HASWELL = f"{_SANDYBRIDGE},+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe"
 _SKYLAKE = f"{_HASWELL},+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vl"
 SETTINGS = {
     "generic": ("Prescott", "generic", ""),
     "nehalem": ("Nehalem", "nehalem", _NEHALEM),
+    "sandybridge": ("Sandybridge", "sandybridge", _SANDYBRIDGE),
     "haswell": ("Haswell", "haswell", _HASWELL),
     "skylake": ("SkylakeX", "skylake-avx512", _SKYLAKE),
 }
