@@ -130,7 +130,7 @@ def read_matrix_market(path: Path, target: str | None, columns: list[str] | None
             _check_size(path, max(rows, width), entries)
         require_room(2 * (24 * entries if form == "coordinate" else 8 * rows * width), str(path))
         with open_bounded(path) as file:
-            matrix: Any = mmread(file)
+            matrix: Any = mmread(file, spmatrix=False)
     except DataError:
         raise
     except (ValueError, OverflowError, EOFError) as error:

@@ -45,12 +45,13 @@ class SolverCase(EstimatorCase):
             from sklearn.base import is_classifier
 
             X = rng.standard_normal((SAMPLES + NEW, FEATURES))
-            score = X[:, 0] - 0.5 * X[:, 1] + 0.1 * rng.standard_normal(len(X))
+            score, noise = X[:, 0] - 0.5 * X[:, 1], rng.standard_normal(len(X))
+            score, target = score + 0.1 * noise, score + 0.5 * noise  # targets that nobody takes for free of noise
             solver = self.make()
             if getattr(solver, "learns_kernel", False):  # from classes, too; -1 would mark samples without one
                 y = np.where(score > 0, 1, 0)
             else:
-                y = np.where(score > 0, 1, -1) if is_classifier(solver) else score
+                y = np.where(score > 0, 1, -1) if is_classifier(solver) else target
         return X[:SAMPLES], y[:SAMPLES], X[SAMPLES:]
 
     def fitted(self) -> tuple[Any, Any]:

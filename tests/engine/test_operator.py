@@ -43,7 +43,7 @@ def test_products_equal_those_with_the_matrix(spec, d, square, rng):
     for found, expected in (
         (A @ v, K @ v),
         (A.matvec(v), K @ v),
-        (A.matvec(v[:, None]), (K @ v)[:, None]),
+        (A @ v[:, None], (K @ v)[:, None]),
         (A @ V, K @ V),
         (A.matmat(V), K @ V),
         (A.rmatvec(w), K.T @ w),

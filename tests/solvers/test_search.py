@@ -138,7 +138,7 @@ def test_tune_side_by_side_gives_the_table_of_one_after_the_other(blobs):
             with kr.config_context(threads=threads):
                 tables.append(tune(solver, grid, X, labels).table)
         for table in tables[1:]:
-            np.testing.assert_allclose(table.to_numpy(float), tables[0].to_numpy(float), rtol=1e-10)
+            np.testing.assert_allclose(table.to_numpy(float), tables[0].to_numpy(float), rtol=1e-8)
         assert tables[1].equals(tables[2])
         assert tables[1].equals(tables[3])
 

@@ -22,6 +22,7 @@ _LIMITS = 1e-6, 1e17
 _STEP = 10.0**0.2  # from one value to the next
 _MORE = 10  # values that a grid is extended by
 _NEAR = 2  # values: a best one as near as that to an end may be beaten beyond it
+_EQUAL = 1e-10  # of an error: a difference that rounding decides, and so the CPU
 
 _SCALE = re.compile(r"(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*\*\s*)?scale")
 
@@ -124,7 +125,7 @@ def leave_one_out_score(targets: Targets, data: TrainingSet, merge: Callable[[Vi
 
 
 def choose_gamma(system: DualSystem, gammas: np.ndarray | None, score: Score, *, rescaled: bool = False) -> Choice:
-    """Return the γ whose leave-one-out views score best, of equals the last.
+    """Return the γ whose leave-one-out views score best, of those equal but for rounding the first tried.
 
     None asks for a grid fitted to the spectrum of K̃. It is extended while the best value is near one of its ends, until
     the score turns, 1/γ drowns in rounding errors, or the machine is no more than a mean: that costs no decomposition.
@@ -140,6 +141,18 @@ def choose_gamma(system: DualSystem, gammas: np.ndarray | None, score: Score, *,
         while (more := search.beyond(lowest, highest)) is not None:
             search.try_all(more)
     return search.choice(fitted=gammas is None, rescaled=rescaled)
+
+
+def beats(score: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Return whether a score of `Score` is better than another by more than rounding errors.
+
+    >>> beats((0.9, -0.2), (0.8, -0.1)), beats((0.9, -0.2), (0.9, -0.2 - 1e-15))
+    (True, False)
+    """
+    slack = _EQUAL * abs(1.0 - other[0]) + 4.0 * np.finfo(np.float64).eps
+    if not abs(score[0] - other[0]) <= slack < np.inf:
+        return score[0] > other[0]
+    return score[1] - other[1] > _EQUAL * abs(other[1])
 
 
 class _Search:
@@ -162,9 +175,9 @@ class _Search:
             if candidate.views is None:
                 poles[g] = True
                 continue
-            scores[g] = self._score(candidate.views)
-            if self._best is None or tuple(scores[g]) >= self._best:
-                self._best, self._gamma, self._solution = tuple(scores[g]), float(gammas[g]), candidate.solution
+            scores[g] = score = self._score(candidate.views)
+            if self._best is None or beats(score, self._best):
+                self._best, self._gamma, self._solution = score, float(gammas[g]), candidate.solution
                 self._left_out = {name: view.copy() for name, view in candidate.views.items()}
                 self._error = candidate.error
         below = len(self.gammas) and gammas[-1] < self.gammas[0]
@@ -197,6 +210,12 @@ class _Search:
             solution = solution.noted(note)
         path = {"gamma": grid, "score": self.scores[:, 0], "squared_error": -self.scores[:, 1]}
         warning = end_of_grid(self._gamma, grid[~poles], fitted=fitted, rescaled=rescaled)
+        smallest, largest = (tuple(self.scores[~poles][end].tolist()) for end in (0, -1))
+        if fitted and not warning and beats(self._best, smallest) and not beats(self._best, largest):
+            warning = (
+                f"leave-one-out takes gamma={self._gamma:g}, and every larger one is as good: the targets look free of "
+                "noise to this kernel"
+            )
         return Choice(self._gamma, solution, self._left_out, path, warning, self._error)
 
 

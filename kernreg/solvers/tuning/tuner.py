@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from kernreg.common.progress import progress
 from kernreg.errors import GridEndWarning, ParameterError
 from kernreg.factory import make_solver
 from kernreg.solvers.advice import advise
-from kernreg.solvers.dual.gamma import end_of_grid
+from kernreg.solvers.dual.gamma import beats, end_of_grid
 from kernreg.solvers.parameters import check_choice
 from kernreg.solvers.tuning.ends import end_of_values
 from kernreg.solvers.tuning.search import Search
@@ -126,7 +127,7 @@ def tune(
     if not usable:
         failure = next(error for error in failures if error is not None)
         raise ParameterError(f"no combination of the grid could be fitted; the first failure: {failure}") from failure
-    best = max(usable, key=lambda row: (row["score"], -row.get("squared_error", 0.0)))  # of equals, the first
+    best = reduce(lambda best, row: row if beats(_scores(row), _scores(best)) else best, usable)  # of equals, the first
     number = next(number for number, rows in enumerate(found) if any(row is best for row in rows))
     params = {**combinations[number][0], gamma: best[gamma]}
     estimator, last = search.fitted(combinations[number][0], best[gamma])
@@ -139,6 +140,10 @@ def tune(
     for message in filter(None, ends):
         advise(message, GridEndWarning, stacklevel=2)
     return TuneResult(_table(rows), params, best["score"], estimator)
+
+
+def _scores(row: dict[str, Any]) -> tuple[float, float]:
+    return row["score"], -row.get("squared_error", 0.0)
 
 
 def _grids(search: Search, grid: Any) -> list[Any]:

@@ -136,17 +136,39 @@ def test_few_values_at_which_a_kernel_is_indefinite_are_decomposed():
     assert few.loo_path_["squared_error"].tolist() == pytest.approx(many.loo_path_["squared_error"][:3].tolist())
 
 
-def test_of_equal_scores_the_last_gamma_is_taken():
-    class Alike:
-        def candidates(self, gammas):
-            for _ in gammas:
-                yield Candidate({"decision": np.zeros((3, 1))})
+class _Scored:
+    """A system whose views are the number of the γ they belong to."""
 
-        def at(self, gamma):
-            return SimpleNamespace(noted=lambda note: gamma)
+    def candidates(self, gammas):
+        for gamma in gammas:
+            yield Candidate({"decision": np.full((3, 1), gamma)})
 
-    choice = choose_gamma(Alike(), np.array([1.0, 2.0, 4.0]), lambda views: (0.0, 0.0))
-    assert (choice.gamma, choice.solution) == (4.0, 4.0)
+    def at(self, gamma):
+        return SimpleNamespace(noted=lambda note: gamma)
+
+
+@pytest.mark.parametrize("rounding", [0.0, 1e-15, -1e-15])
+def test_of_scores_equal_but_for_rounding_the_first_gamma_is_taken(rounding):
+    grid = np.array([1.0, 2.0, 4.0])
+    choice = choose_gamma(_Scored(), grid, lambda views: (0.5, -0.3 + rounding * views["decision"][0, 0]))
+    assert (choice.gamma, choice.solution) == (1.0, 1.0)
+
+
+def test_scores_count_before_errors_and_both_beyond_rounding():
+    scores = {1.0: (0.5, -0.1), 2.0: (0.75, -0.3), 4.0: (0.75, -0.3 + 1e-8), 8.0: (0.75, -0.3 + 1e-8 + 1e-12)}
+    assert choose_gamma(_Scored(), np.array(list(scores)), lambda views: scores[views["decision"][0, 0]]).gamma == 4.0
+
+
+def test_where_larger_values_change_nothing_the_smallest_of_them_is_taken_and_told():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 4))
+    K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2))  # well conditioned: 1/γ stops to matter
+    y = K @ rng.normal(size=30)
+    with pytest.warns(GridEndWarning, match="every larger one is as good: the targets look free of noise"):
+        model = LSSVR(precomputed(K=K), gamma="loo").fit(np.arange(30), y)
+    assert model.gamma_ < 1e14
+    larger = model.loo_path_["gamma"] > model.gamma_
+    assert np.ptp(model.loo_path_["squared_error"][larger]) < 1e-9 * model.loo_path_["squared_error"].min()
 
 
 @pytest.mark.parametrize("machine", [LSSVR, AsKLSRegressor])
