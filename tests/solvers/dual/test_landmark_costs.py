@@ -76,6 +76,8 @@ def test_the_sketched_way_is_taken_from_where_it_costs_less(m, columns, value, s
     turn = next(k for k in range(100, 100_000) if is_less(k))
     found = [costs.cheaper(m, k, columns, value, symmetric=symmetric, definite=definite) for k in (turn - 1, turn)]
     assert found == ["lowrank", "sketched"]
+    if definite:
+        assert [costs.cheaper(m, k, columns, value) for k in (turn - 1, turn)] == found
 
 
 def test_a_way_that_costs_the_same_is_not_preferred(monkeypatch):

@@ -47,8 +47,13 @@ def test_one_against_the_rest_has_a_column_for_each_of_three_classes_and_one_for
 
 def test_two_classes_are_enough_and_one_is_not():
     assert ClassTargets.of(np.array([3, 1, 3])).classes.tolist() == [1, 3]
+    assert not ClassTargets.of(THREE).pairwise
     with pytest.raises(DataError, match=r"one class only \(3, 2 samples\)"):
         ClassTargets.of(np.array([3, 3]))
+    with pytest.raises(ValueError, match="continuous"):
+        ClassTargets.of(np.array([0.1, 0.7, 0.3]))
+    with pytest.raises(ValueError, match="continuous"):
+        LabelTargets.of(np.array([[0.1, 0.7], [0.3, 0.2]]))
 
 
 def test_shapes_of_decision_values():
