@@ -368,5 +368,5 @@ class AsKLSRegressor(_AsKLS, DualRegressor):
             Multiplies γ sample by sample, in both spaces.
         """
         with placed_once():
-            self._fit_robust(X, y, sample_weight)
+            self._way_to_fit(X, y, sample_weight)()
         return self

@@ -92,7 +92,9 @@ def check_gamma(gamma: Any, size: Callable[[], float] | None = None) -> float | 
         except ValueError:  # ragged, or deeper than arrays are
             grid = np.array([np.nan])
         grid = grid.astype(np.float64) if grid.dtype.kind in "iuf" else np.array([np.nan])
-        if grid.ndim == 1 and grid.size and np.all((grid > 0.0) & (grid < np.inf)) and np.all(np.isfinite(1.0 / grid)):
+        with np.errstate(divide="ignore", over="ignore"):
+            inverses = 1.0 / grid
+        if grid.ndim == 1 and grid.size and np.all((grid > 0.0) & (grid < np.inf)) and np.all(np.isfinite(inverses)):
             return grid
     raise ParameterError(
         f"gamma={given!r} is not accepted; give a positive finite number, 'scale' or a multiple such as '10*scale', a "

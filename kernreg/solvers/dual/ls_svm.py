@@ -353,7 +353,7 @@ class LSSVR(_LSSVM, DualRegressor):
             An integer weight is the same as repeating the sample, zero the same as leaving it out.
         """
         with placed_once():
-            self._fit_robust(X, y, sample_weight)
+            self._way_to_fit(X, y, sample_weight)()
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:

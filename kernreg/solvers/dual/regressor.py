@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -21,13 +22,16 @@ class DualRegressor(RegressorMixin, DualMachine):
     _flat: bool
     robust: str | None = None
 
-    def _fit_robust(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Fit, with samples that the others contradict counting less where that is asked for."""
+    def _way_to_fit(self, X: Any, y: Any, sample_weight: Any) -> Callable[[], None]:
+        """Return what fits, with samples that the others contradict counting less where that is asked for.
+
+        It is called by ``fit`` itself, so that warnings of regressors are as far from their caller as those of others.
+        """
         self.__dict__.pop("robust_weights_", None)
+        fit = partial(self._fit, X, y)
         if self.robust is None:
-            self._fit(X, y, sample_weight)
-        else:
-            fit_reweighted(self, self.robust, partial(self._fit, X, y), 0 if y is None else len(y), sample_weight)
+            return partial(fit, sample_weight)
+        return partial(fit_reweighted, self, self.robust, fit, 0 if y is None else len(y), sample_weight)
 
     def _encode(self, y: np.ndarray) -> RealTargets:
         return RealTargets(flat=y.ndim == 1)
