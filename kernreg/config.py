@@ -12,6 +12,7 @@ import math
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -369,10 +370,18 @@ def _read(path: Path) -> str:
 def _user_cache() -> Path:
     """Where this system keeps a user's caches."""
     if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        base = os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local"
         return Path(base) / "kernreg" / "Cache"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "kernreg"
+        return _home() / "Library" / "Caches" / "kernreg"
     # The XDG specification says to ignore a relative path.
     base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "kernreg"
+    return (Path(base) if os.path.isabs(base) else _home() / ".cache") / "kernreg"
+
+
+def _home() -> Path:
+    """The user's own folder; one for temporary files where he has none, as in containers that run as any number."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path(tempfile.gettempdir()) / f"kernreg-{os.getuid() if hasattr(os, 'getuid') else 'user'}"

@@ -174,6 +174,17 @@ def test_cache_directory(monkeypatch, tmp_path):
     assert get_config().cache_directory() == Path.home() / "Library" / "Caches" / "kernreg"
 
 
+def test_a_user_without_a_home_has_a_cache_in_the_folder_of_temporary_files(monkeypatch, tmp_path):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("LOCALAPPDATA", raising=False)
+    monkeypatch.setattr(config.Path, "home", homeless)
+    monkeypatch.setattr(config.tempfile, "tempdir", str(tmp_path))
+    assert tmp_path in config.Config().cache_directory().parents
+
+
 def test_thread_count():
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     assert get_config().thread_count() == cores

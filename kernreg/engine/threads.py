@@ -111,7 +111,9 @@ class _BlasLimit:
         self._lock = threading.Lock()
         self._limits: list[int] = []  # of the calls inside
         self._libraries: list[Any] | None = None
-        self._before: list[int] = []  # threads of each library, before the first call entered
+        self._before: list[
+            int
+        ] = []  # threads of each library, before the first call entered; nothing while none is inside
 
     def enter(self, limit: int) -> None:
         with self._lock:
@@ -128,7 +130,10 @@ class _BlasLimit:
 
     def leave(self, limit: int) -> None:
         with self._lock:
-            self._change(lambda: self._limits.remove(limit))
+            if limit in self._limits:  # else this is a child, forked inside, which has started over
+                self._change(lambda: self._limits.remove(limit))
+            if not self._limits:
+                self._before = []
 
     def _change(self, change: Callable[[], None]) -> None:
         before = min(self._limits, default=None)
@@ -141,10 +146,12 @@ class _BlasLimit:
                     _set_threads(library, then)
 
     def after_fork_in_child(self) -> None:
-        # A forked child starts over: no other thread of the parent lives here.
+        # A forked child starts over: no other thread of the parent lives here. One may have been about to restore BLAS.
         self._lock = threading.Lock()
-        if self._limits:
-            self._change(self._limits.clear)
+        for library, threads in zip(self._libraries or (), self._before, strict=False):
+            if library.num_threads != threads:
+                _set_threads(library, threads)
+        self._limits, self._before = [], []
 
 
 def _set_threads(library: Any, threads: int) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.common.forking import open_in_children
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.memory import empty
@@ -38,7 +39,7 @@ class MatrixStore:
         self.evaluated = self.reused = 0
         self._limit = int(SHARE * memory_budget())
         self._held: OrderedDict[Any, np.ndarray] = OrderedDict()
-        self._lock = threading.Lock()  # several threads of one fit may ask
+        self._lock = open_in_children(threading.Lock())  # several threads of one fit may ask
 
     def matrix(self, kernel: Any, X: Any, Z: Any, evaluate: Callable[[], np.ndarray]) -> np.ndarray:
         """Return K(X, Z), an array of the caller's own."""

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from kernreg.common.forking import open_in_children
 from kernreg.errors import KernregError, PluginBlocked, PluginExists, PluginIncompatible, PluginLoadError, PluginWarning
 from kernreg.registry.catalog import get_registry
 from kernreg.registry.checks import problem_with
@@ -31,7 +32,7 @@ from kernreg.registry.policy import current_policy
 from kernreg.registry.record import KINDS, Entry
 from kernreg.registry.versions import compare_version, declared_version
 
-_lock = threading.RLock()
+_lock = open_in_children(threading.RLock())  # a file that another thread was executing is executed anew
 
 
 def load_plugin(path: str | os.PathLike[str]) -> tuple[Entry, ...]:

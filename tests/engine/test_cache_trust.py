@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernreg.engine.compiler import entry_files, private_folders
-from kernreg.engine.compiler.entry_files import EntryFiles
+from kernreg.config import config_context
+from kernreg.engine.compiler import cache, entry_files, private_folders
+from kernreg.engine.compiler.entry_files import EntryFiles, copy_own
 from kernreg.engine.compiler.private_folders import UnsafeFolder, make_private, require_private
 
 RUN = """
@@ -96,6 +97,51 @@ def test_files_that_have_changed_places_are_discarded(files, tmp_path):
     assert made.load(("float32",)) is None
 
 
+def test_files_of_the_same_function_before_an_edit_are_not_read(tmp_path):
+    """Numba's key of a function is the same when a helper of it is edited: swapped folders gave the code of before."""
+    EntryFiles(tmp_path, print, "before").save("key", 1)
+    (path,) = tmp_path.glob("*.code")
+    after = EntryFiles(tmp_path, print, "after")
+    assert after.load("key") is None
+    path.rename(after._path("key")[0])
+    assert after.load("key") is None
+
+
+@posix
+def test_files_can_be_read_by_this_user_alone_whatever_the_umask(files, tmp_path):
+    made, _ = files
+    for umask in (0o000, 0o777):
+        before = os.umask(umask)
+        try:
+            made.save(umask, umask)
+        finally:
+            os.umask(before)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
+
+
+@posix
+def test_what_may_not_be_read_is_not_copied_either(tmp_path):
+    """A copy would be this user's own."""
+    source, target = tmp_path / "a" / "f", tmp_path / "b" / "f"
+    source.mkdir(parents=True, mode=0o700)
+    source.parent.chmod(0o700)
+    made = EntryFiles(source, print)
+    made.save("good", 1)
+    made.save("planted", Marker(tmp_path / "run"))
+    made._path("planted")[0].chmod(0o666)
+    made.save("link", Marker(tmp_path / "run"))
+    made._path("link")[0].rename(tmp_path / "elsewhere")
+    made._path("link")[0].symlink_to(tmp_path / "elsewhere")
+    copy_own(source, target, below=tmp_path / "a", target_below=tmp_path / "b")
+    copied = EntryFiles(target, print)
+    assert [copied.load(key) for key in ("good", "planted", "link")] == [1, None, None]
+    assert [path.name for path in target.iterdir()] == [made._path("good")[0].name]
+    source.chmod(0o777)
+    with pytest.raises(UnsafeFolder):
+        copy_own(source, tmp_path / "b" / "g", below=tmp_path / "a", target_below=tmp_path / "b")
+    assert not (tmp_path / "b" / "g").exists()
+
+
 def test_a_full_disk_leaves_nothing_behind_and_what_was_there(files, tmp_path, monkeypatch):
     made, _ = files
     made.save("key", "old")
@@ -171,6 +217,50 @@ def test_folders_of_others_and_folders_others_can_write_to_are_unsafe(tmp_path):
         os.lchown(tmp_path / "link", 12345, 12345)
         with pytest.raises(UnsafeFolder, match="belongs to another user"):
             require_private(tmp_path / "link" / "f", below=tmp_path)
+
+
+@posix
+def test_a_link_that_somebody_puts_where_a_folder_is_being_made_changes_no_permissions(tmp_path):
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o755)
+    (tmp_path / "compiled").symlink_to(tmp_path / "open")
+    private_folders._make(tmp_path / "compiled")  # there was nothing a moment ago
+    assert stat.S_IMODE((tmp_path / "open").stat().st_mode) == 0o755
+
+
+@posix
+def test_a_link_to_nothing_of_somebody_else_is_unsafe(tmp_path, monkeypatch):
+    (tmp_path / "compiled").symlink_to(tmp_path / "nothing")
+    monkeypatch.setattr(private_folders.os, "geteuid", lambda: os.lstat(tmp_path).st_uid + 1)
+    with pytest.raises(UnsafeFolder, match="belongs to another user"):
+        make_private(tmp_path / "compiled" / "f", below=tmp_path)
+
+
+@posix
+def test_the_folder_of_one_function_that_others_can_write_to_is_named(tmp_path):
+    with config_context(cache_dir=tmp_path):
+        folder = make_private(cache.directory() / "rbf-epilogue-1", below=tmp_path)
+        assert cache.describe()["cache problem"] == cache._reason_without_disk
+        folder.chmod(0o777)
+        assert f"{folder} can be written to by other users" in cache.describe()["cache problem"]
+
+
+@posix
+def test_a_cache_that_cannot_be_looked_at_is_described(tmp_path):
+    (tmp_path / "compiled").symlink_to("compiled")  # a loop; permissions do not stop root
+    with config_context(cache_dir=tmp_path):
+        found = cache.describe()
+        assert (found["cached functions"], "symbolic links" in found["cache problem"]) == (0, True)
+        assert cache.clear() == 0
+
+
+def test_files_that_go_while_they_are_counted_are_not_counted(tmp_path, monkeypatch):
+    with config_context(cache_dir=tmp_path):
+        folder = make_private(cache.directory() / "rbf-epilogue-1", below=tmp_path)
+        (folder / "a.code").write_bytes(b"123")
+        listed = os.walk
+        monkeypatch.setattr(cache.os, "walk", lambda top: [(r, d, [*names, "gone"]) for r, d, names in listed(top)])
+        assert cache.entries() == [("rbf-epilogue-1", 3)]
 
 
 def test_the_folder_of_a_process_goes_with_it_and_not_with_its_children():

@@ -265,6 +265,50 @@ def test_a_child_forked_while_blas_is_held_gets_its_threads_back():
 
 @needs_fork
 @fork_warning
+def test_a_child_forked_while_blas_is_held_can_leave_the_block():
+    child = 0
+    try:
+        with single_threaded_blas():
+            child = os.fork()
+    finally:
+        if child == 0:
+            os._exit(0 if sys.exc_info()[0] is None else 3)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@needs_fork
+@fork_warning
+def test_a_child_forked_while_another_thread_restores_blas_has_all_threads(monkeypatch):
+    """The call has left, and BLAS still has one thread."""
+    leaving, forked, restore = threading.Event(), threading.Event(), gate._set_threads
+
+    def slowly(library, threads):
+        if threads > 1 and threading.current_thread() is not threading.main_thread():
+            leaving.set()
+            forked.wait(60)
+        restore(library, threads)
+
+    monkeypatch.setattr(gate, "_set_threads", slowly)
+
+    def work():
+        with single_threaded_blas():
+            pass
+
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        thread = threading.Thread(target=work)
+        thread.start()
+        assert leaving.wait(60)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if set(blas_threads()) == {2} else 3)
+        forked.set()
+        thread.join()
+        assert set(blas_threads()) == {2}
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@needs_fork
+@fork_warning
 def test_multiprocessing_by_fork():
     with multiprocessing.get_context("fork").Pool(2) as pool:
         results = pool.map(rbf(sigma=3.0), [X[:100], X[100:300]])

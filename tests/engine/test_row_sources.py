@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
 import threading
 
 import numpy as np
@@ -17,7 +19,7 @@ from kernreg.engine import RowSource, is_row_source
 from kernreg.engine.dispatch import LOCAL
 from kernreg.engine.running.row_ranges import RowRanges
 from kernreg.engine.sources.base import ArrayRows
-from kernreg.engine.sources.units import ChunkedRows
+from kernreg.engine.sources.units import ChunkedRows, UnitRows
 from kernreg.engine.sources.views import MappedRows, SomeRows, as_row_source, windows
 from kernreg.errors import DataError, MemoryBudgetError
 from kernreg.kernels import centered, compose
@@ -242,3 +244,30 @@ def test_ranges_are_sets_of_rows(pairs):
         rows |= set(range(start, start + length))
     assert {row for start, stop in ranges.ranges for row in range(start, stop)} == rows
     assert all(stop < start for (_, stop), (start, _) in zip(ranges.ranges, ranges.ranges[1:], strict=False))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_child_forked_while_another_thread_reads_can_read():
+    reading, forked = threading.Event(), threading.Event()
+
+    class Slow(UnitRows):
+        shape, dtype, label = (4, 1), np.dtype(float), "slow"
+
+        def read_unit(self, number):
+            reading.set()
+            forked.wait()
+            return np.full((2, 1), float(number))
+
+    source = Slow([0, 2, 4])
+    thread = threading.Thread(target=source.read, args=(0, 1))
+    thread.start()
+    reading.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        forked.set()
+        os._exit(0 if source.read(1, 3).tolist() == [[0.0], [1.0]] else 3)
+    forked.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

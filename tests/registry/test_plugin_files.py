@@ -245,3 +245,30 @@ def test_compiled_kernels_of_a_file_are_found_again_and_follow_edits(write, tmp_
     value, edited = run()
     assert (value, edited["misses"]) == (12.0, 1)
     assert not (path.parent / "__pycache__").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_forked_while_another_thread_executes_a_file_can_load_it(tmp_path):
+    (tmp_path / "slow.py").write_text(
+        "import threading\nfrom kernreg import kernel\nfor hook in getattr(threading, 'hooks', ()):\n    hook()\n"
+        "@kernel(of='blocks', symmetric=True)\ndef slow(X, Z):\n    return X @ Z.T\n"
+    )
+    program = f"""
+        import os, signal, threading
+        import kernreg as kr
+        started, forked = threading.Event(), threading.Event()
+        threading.hooks = [started.set, forked.wait]
+        thread = threading.Thread(target=kr.load_plugin, args=({str(tmp_path / "slow.py")!r},))
+        thread.start()
+        started.wait()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            threading.hooks = []
+            os._exit([entry.name for entry in kr.load_plugin({str(tmp_path / "slow.py")!r})] != ["slow"])
+        forked.set()
+        thread.join()
+        print(os.waitpid(child, 0)[1])
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True)
+    assert done.stdout.split() == ["0"], done.stderr

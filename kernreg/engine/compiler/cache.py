@@ -10,6 +10,7 @@ keeps a private one.
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from contextlib import suppress
@@ -19,11 +20,11 @@ from typing import Any
 import numba
 
 from kernreg.config import get_config
-from kernreg.engine.compiler.entry_files import EntryCache
+from kernreg.engine.compiler.entry_files import EntryCache, copy_own
 from kernreg.engine.compiler.private_folders import UnsafeFolder, make_private, of_this_process, require_private
 
 # Bumped when the drivers' calling conventions or the form of files change: old folders are then never read.
-_LAYOUT = 2
+_LAYOUT = 3
 
 _reason_without_disk: str | None = None
 _dispatchers: list[Any] = []
@@ -45,7 +46,7 @@ def enable(dispatcher: Any, name: str, fingerprint_hex: str) -> None:
     except OSError as cause:
         _note(str(cause))
     else:
-        dispatcher._cache = EntryCache(dispatcher.py_func, folder, _note)
+        dispatcher._cache = EntryCache(dispatcher.py_func, folder, _note, fingerprint_hex)
 
 
 def _folder(name: str) -> Path:
@@ -75,18 +76,42 @@ def statistics() -> dict[str, int]:
 
 def entries() -> list[tuple[str, int]]:
     """Return (name of the compiled function, bytes on disk), for every cached function."""
-    root = directory()
-    if not root.is_dir():
+    return [(folder.name, _size(folder)) for folder in _folders()]
+
+
+def _folders() -> list[Path]:
+    """Return the folders of functions, none where they cannot be looked at."""
+    try:
+        return sorted(folder for folder in directory().iterdir() if folder.is_dir())
+    except OSError:
         return []
-    folders = sorted(folder for folder in root.iterdir() if folder.is_dir())
-    return [(folder.name, sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())) for folder in folders]
+
+
+def _size(folder: Path) -> int:
+    """Return the bytes of the files in a folder; of those that are there, for other processes write and delete some."""
+    size = 0
+    for root, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                size += os.lstat(os.path.join(root, name)).st_size
+    return size
+
+
+def take_over(base: Path) -> None:
+    """Copy what this user has compiled into the cache of another directory; what cannot be read is compiled again."""
+    own = get_config().cache_directory()
+    for folder in _folders():
+        target = base / folder.relative_to(own)
+        if not target.exists():
+            with suppress(OSError):
+                copy_own(folder, target, below=own, target_below=base)
 
 
 def clear() -> int:
     """Delete every cached function, of every version, and return how many bytes that freed."""
     freed = 0
     for folder in directory().parent.glob("v*-py*-numba*"):  # nothing that is not ours
-        freed += sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
+        freed += _size(folder)
         shutil.rmtree(folder, ignore_errors=True)
     with suppress(OSError):  # something else is kept there, or there is nothing
         directory().parent.rmdir()
@@ -97,8 +122,11 @@ def describe() -> dict[str, object]:
     """Return the state of the cache for `kernreg doctor` and `kernreg cache info`."""
     found, problem = entries(), _reason_without_disk
     try:
-        require_private(directory(), below=get_config().cache_directory())
-    except UnsafeFolder as cause:
+        for folder in (directory(), *_folders()):
+            require_private(folder, below=get_config().cache_directory())
+        if directory().exists():
+            next(directory().iterdir(), None)  # raises where it cannot be read
+    except OSError as cause:
         problem = f"{cause}; every process compiles its own kernels"
     return {
         "cache directory": str(directory()),

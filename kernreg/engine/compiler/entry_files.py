@@ -3,7 +3,7 @@
 Numba keeps an index beside its data files. Where one of the two is missing, older or damaged, the wrong machine code
 runs, or none. Here a file says itself what it holds::
 
-    magic │ sha256 of the rest │ length of the key │ key: signature, CPU, bytecode │ the pickled machine code
+    magic │ sha256 of the rest │ length of the key │ key: fingerprint, signature, CPU │ the pickled machine code
 
 It is written under another name and renamed. It is unpickled only if this user owns it and nobody else may write to it,
 if the checksum is right, and if the key is the one asked for; anything else is discarded, and compiled again.
@@ -23,17 +23,21 @@ from typing import Any
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
 
-from kernreg.engine.compiler.private_folders import require_own
+from kernreg.engine.compiler.private_folders import make_private, require_own, require_private
 
-_MAGIC = b"kernreg machine code 2\n"
+_MAGIC = b"kernreg machine code 3\n"
 _LENGTH = 8
 
 
 class EntryFiles:
-    """The files of one function: what Numba asks of a cache file is `load`, `save` and `flush`."""
+    """The files of one function: what Numba asks of a cache file is `load`, `save` and `flush`.
 
-    def __init__(self, folder: Path, note: Callable[[str], None]):
-        self.folder, self.note = folder, note
+    The fingerprint of the function is a part of every key: Numba's keys stay as they are when a helper of the function
+    is edited, and the name of a folder proves nothing about the files in it.
+    """
+
+    def __init__(self, folder: Path, note: Callable[[str], None], fingerprint: str = ""):
+        self.folder, self.note, self.fingerprint = folder, note, fingerprint
 
     def load(self, key: Any) -> Any:
         """Return what was saved under a key, None where there is nothing that can be trusted."""
@@ -54,16 +58,7 @@ class EntryFiles:
     def save(self, key: Any, data: Any) -> None:
         """Keep something under a key, in place of what was there; raise OSError where the disk is full."""
         path, text = self._path(key)
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-        try:
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with open(descriptor, "wb") as file:
-                file.write(_sealed(text, dumps(data)))
-            os.replace(temporary, path)
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink()
-            raise
+        _write_own(path, _sealed(text, dumps(data)))
 
     def flush(self) -> None:
         """Forget everything."""
@@ -76,7 +71,7 @@ class EntryFiles:
         self._discard(self._path(key)[0], reason)
 
     def _path(self, key: Any) -> tuple[Path, bytes]:
-        text = repr(key).encode()
+        text = repr((self.fingerprint, key)).encode()
         return self.folder / f"{hashlib.sha256(text).hexdigest()[:32]}.code", text
 
     def _discard(self, path: Path, reason: str) -> None:
@@ -88,11 +83,11 @@ class EntryFiles:
 class EntryCache(FunctionCache):
     """Numba's cache of one function, with `EntryFiles` for its index and data files. No file may stop a computation."""
 
-    def __init__(self, function: Any, folder: Path, note: Callable[[str], None]):
+    def __init__(self, function: Any, folder: Path, note: Callable[[str], None], fingerprint: str):
         # Not that of the base class, which looks for a place of its own.
         self._name, self._py_func, self._cache_path = repr(function), function, str(folder)
         self._impl: Any = object.__new__(CompileResultCacheImpl)
-        self._cache_file: Any = EntryFiles(folder, note)
+        self._cache_file: Any = EntryFiles(folder, note, fingerprint)
         self._note = note
         self.enable()
 
@@ -114,12 +109,40 @@ class EntryCache(FunctionCache):
             self._note(str(cause))
 
 
+def copy_own(folder: Path, target: Path, *, below: Path, target_below: Path) -> None:
+    """Copy the machine code of a function to another cache: what may be read here, for a copy is this user's own.
+
+    Raises OSError where one of the folders is not private, or nothing can be written.
+    """
+    require_private(folder, below=below)
+    make_private(target, below=target_below)
+    for path in sorted(folder.glob("*.code")):
+        with suppress(OSError):  # somebody else's, or gone meanwhile
+            _write_own(target / path.name, _read_own(path))
+
+
 def _read_own(path: Path) -> bytes:
     """Return the content of a file that is this user's own; the file that is checked is the one that is read."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     with open(descriptor, "rb") as file:
         require_own(os.fstat(file.fileno()), str(path))
         return file.read()
+
+
+def _write_own(path: Path, content: bytes) -> None:
+    """Write a file that only this user can read, under another name, and rename it."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+        with open(descriptor, "wb") as file:
+            if hasattr(os, "fchmod"):
+                os.fchmod(descriptor, 0o600)  # the umask may have taken even this user's permissions
+            file.write(content)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
 
 
 def _sealed(key: bytes, payload: bytes) -> bytes:

@@ -28,14 +28,25 @@ def make_private(folder: Path, *, below: Path) -> Path:
 
     What stands between ``below`` and the folder is checked, ``below`` itself is not: it may be shared.
     """
+    require_private(folder, below=below)  # before anything is made in a folder of somebody else
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
-        path.mkdir(mode=_MODE, exist_ok=True)
-        path.chmod(_MODE)  # the umask may have taken even this user's permissions
+        _make(path)
     require_private(folder, below=below)
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"{folder} is not writable")
     return folder
+
+
+def _make(folder: Path) -> None:
+    """Make a folder, unless somebody was faster: what is there already is not changed, it may be anybody's link."""
+    try:
+        folder.mkdir(mode=_MODE)
+    except FileExistsError:
+        return
+    made = os.lstat(folder)
+    if stat.S_ISDIR(made.st_mode) and made.st_mode & _MODE != _MODE:  # the umask took even this user's permissions
+        folder.chmod(_MODE)
 
 
 def require_private(folder: Path, *, below: Path) -> None:
@@ -43,8 +54,8 @@ def require_private(folder: Path, *, below: Path) -> None:
     for path in (*reversed(folder.relative_to(below).parents[:-1]), folder.relative_to(below)):
         place = below / path
         try:
-            for status in (os.lstat(place), os.stat(place)):  # of a link itself, and of what it points to
-                require_own(status, str(place))
+            for look in (os.lstat, os.stat):  # at a link itself, then at what it points to, if that is there
+                require_own(look(place), str(place))
         except (FileNotFoundError, NotADirectoryError):
             return
 

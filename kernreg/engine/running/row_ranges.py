@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left, bisect_right
 
+from kernreg.common.forking import open_in_children
+
 
 class RowRanges:
     """A set of rows, kept as ranges that do not touch.
@@ -18,7 +20,7 @@ class RowRanges:
 
     def __init__(self) -> None:
         self._starts, self._stops = list[int](), list[int]()
-        self._lock = threading.Lock()
+        self._lock = open_in_children(threading.Lock())
 
     @property
     def ranges(self) -> list[tuple[int, int]]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.common.bounded import require_room
+from kernreg.common.forking import open_in_children
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.sources.base import RowSource, stacked
@@ -47,7 +48,7 @@ class UnitRows(RowSource):
     def __init__(self, starts: Any):
         self._starts = np.asarray(starts, dtype=np.int64)
         self._kept: OrderedDict[int, Any] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = open_in_children(threading.Lock())
 
     @abstractmethod
     def read_unit(self, number: int) -> Any:
@@ -95,7 +96,7 @@ class UnitRows(RowSource):
         return {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_kept")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.Lock(), _kept=OrderedDict())
+        self.__dict__.update(state, _lock=open_in_children(threading.Lock()), _kept=OrderedDict())
 
 
 class ChunkedRows(UnitRows):

@@ -153,6 +153,29 @@ def test_every_process_has_a_compile_cache_of_its_own(engine):
     assert str(kr.get_config().cache_directory()) not in folders.values()
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions of this kind are those of POSIX")
+def test_a_worker_takes_over_no_machine_code_that_it_may_not_read(tmp_path):
+    """A copy would be this user's own, and be read."""
+    program = f"""
+import os, pathlib, sys
+import kernreg as kr
+from kernreg.engine.compiler import cache
+from kernreg_dask.compile_cache import take_own_cache
+os.umask(0)
+kr.set_config(cache_dir={str(tmp_path)!r})
+for name in ("own-1", "planted-1"):
+    folder = cache.make_private(cache.directory() / name, below=kr.get_config().cache_directory())
+    (folder / "a.code").write_bytes(b"")
+    (folder / "a.code").chmod(0o600)
+folder.chmod(0o777)
+taken = take_own_cache(("elsewhere", 1))
+assert taken == kr.get_config().cache_directory() != pathlib.Path({str(tmp_path)!r})
+print(*(name for name, _ in cache.entries()), cache.describe()["cache problem"])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.split() == ["own-1", "None"], done.stderr
+
+
 def test_threads_inside_a_worker_are_those_of_the_worker(engine):
     found = engine.map_rows(kr.make_kernel("rbf(sigma=2.0)"), X, X[:5], _threads)
     assert set(found.tolist()) == {1}

@@ -2,20 +2,20 @@
 
 It is a folder beside those of other workers on the machine, ``workers/<machine>/<number>`` in the cache of the user.
 The first free one is taken, so that the next cluster finds what this one has compiled. It starts with what the user's
-own cache has.
+own cache has, as far as this user may read it.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import threading
-from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 import kernreg
+from kernreg.engine.compiler import cache
+from kernreg.engine.compiler.private_folders import make_private
 
 _MOST = 1024  # processes of workers on one machine
 
@@ -45,13 +45,13 @@ def take_own_cache(client: tuple[str, int]) -> Path | None:
         for number in range(_MOST):
             folder = base / "workers" / socket.gethostname() / str(number)
             try:
-                folder.mkdir(parents=True, exist_ok=True)
+                make_private(folder, below=base)
                 held = (folder / "lock").open("ab")
-            except OSError:  # nothing can be kept: code is compiled in memory, and stays there
+            except OSError:  # nothing can be kept there, or others could write to it
                 return None
             if _locked(held):
                 _held, _taken = held, folder
-                _fill(folder / "compiled", base / "compiled")
+                cache.take_over(folder)
                 kernreg.set_config(cache_dir=folder)
                 return folder
             held.close()
@@ -72,12 +72,3 @@ def _locked(file: IO[bytes]) -> bool:
     except OSError:
         return False
     return True
-
-
-def _fill(ours: Path, theirs: Path) -> None:
-    """Take over what is compiled already, function by function; what cannot be copied is compiled again."""
-    for function in theirs.glob("*/*"):
-        target = ours / function.relative_to(theirs)
-        if function.is_dir() and not target.exists():
-            with suppress(OSError, shutil.Error):
-                shutil.copytree(function, target)

@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kernreg.common.forking import open_in_children
+
 MEMORY = 1 << 26
 CHUNK = 32  # lines computed together: enough to amortise a pass over a factorisation, few enough to stay small
 
@@ -39,7 +41,8 @@ class Lines:
         self._solve = {"rows": rows, "columns": columns}
         self._known: OrderedDict[tuple[str, int], np.ndarray] = OrderedDict()
         self._capacity = memory // (8 * max(1, size))
-        self._lock = threading.Lock()  # several threads ask for tiles: the second finds what the first has computed
+        # Several threads ask for tiles: the second finds what the first has computed.
+        self._lock = open_in_children(threading.Lock())
 
     def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return the entries at these rows and columns, by rows or by columns, whichever are fewer."""
