@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import operator
 import os
 import re
 import sys
@@ -20,12 +21,13 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from kernreg.errors import ConfigError
+from kernreg.errors import ConfigError, shown
 
 if TYPE_CHECKING:
     from typing import Unpack
 
 _DEFAULT_MEMORY = 0.5
+_MOST_THREADS = 2**31  # what libraries count to
 
 
 @dataclass(frozen=True)
@@ -225,12 +227,12 @@ def _memory(value: Any) -> int | float:
         return _DEFAULT_MEMORY
     amount = _read_size(value.strip()) if isinstance(value, str) else value
     whole = _whole(amount)
-    if whole is not None and whole > 0:
+    if whole is not None and 0 < whole < _UNLIMITED:
         return whole
     if isinstance(amount, float) and 0 < amount <= 1:
         return float(amount)
     raise ConfigError(
-        f"memory={value!r} is not accepted; give a size such as '2GB' or '512MiB', a number of bytes (int), "
+        f"memory={shown(value)} is not accepted; give a size such as '2GB' or '512MiB', a number of bytes (int), "
         "a share of the available memory such as '50%' or 0.5 (float, at most 1), or None for one half"
     )
 
@@ -251,14 +253,21 @@ def _read_size(text: str) -> int | float | None:
 
 def _whole(value: Any) -> int | None:
     """The value as an int if it is a whole number of any type, which True is not."""
-    return None if isinstance(value, bool) or not hasattr(value, "__index__") else value.__index__()
+    if isinstance(value, bool):
+        return None
+    try:
+        return operator.index(value)
+    except Exception:  # arrays have the method, and raise
+        return None
 
 
 def _threads(value: Any) -> int | None:
     number = _whole(value)
-    if value is None or (number is not None and number > 0):
+    if value is None or (number is not None and 0 < number < _MOST_THREADS):
         return number
-    raise ConfigError(f"threads={value!r} is not accepted; give a positive int, or None for all usable cores")
+    raise ConfigError(
+        f"threads={shown(value)} is not accepted; give a positive int below 2³¹, or None for all usable cores"
+    )
 
 
 def _engine(value: Any) -> Any:
@@ -268,7 +277,7 @@ def _engine(value: Any) -> Any:
     if not isinstance(value, type) and callable(getattr(value, "map_rows", None)):
         return value
     raise ConfigError(
-        f"engine={value!r} is not accepted; give the name of an engine such as 'local', a spec such as "
+        f"engine={shown(value)} is not accepted; give the name of an engine such as 'local', a spec such as "
         "'cluster(workers=4)', or what kernreg.make_engine returns"
     )
 
@@ -276,21 +285,30 @@ def _engine(value: Any) -> Any:
 def _advice(value: Any) -> bool:
     if isinstance(value, bool):
         return value
-    raise ConfigError(f"advice={value!r} is not accepted; give True or False")
+    raise ConfigError(f"advice={shown(value)} is not accepted; give True or False")
 
 
 def _progress(value: Any) -> bool | None:
     if value is None or isinstance(value, bool):
         return value
-    raise ConfigError(f"progress={value!r} is not accepted; give True, False, or None for only on a terminal")
+    raise ConfigError(f"progress={shown(value)} is not accepted; give True, False, or None for only on a terminal")
 
 
 def _cache_dir(value: Any) -> str | None:
     if value is None:
         return None
-    if isinstance(value, str | os.PathLike) and str(value):
+    if isinstance(value, str | os.PathLike) and _names_a_path(value):
         return os.path.abspath(os.path.expanduser(os.fsdecode(value)))
-    raise ConfigError(f"cache_dir={value!r} is not accepted; give a directory, or None for the user's cache")
+    raise ConfigError(f"cache_dir={shown(value)} is not accepted; give a directory, or None for the user's cache")
+
+
+def _names_a_path(value: Any) -> bool:
+    """Whether the system can be asked for such a file; text with a zero character or half a surrogate cannot."""
+    try:
+        encoded = os.fsencode(value)
+    except Exception:  # a path of somebody's class may raise anything
+        return False
+    return bool(encoded) and b"\0" not in encoded
 
 
 _ACCEPT: dict[str, Callable[[Any], Any]] = {

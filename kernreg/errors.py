@@ -42,6 +42,34 @@ and one warning tree::
 from __future__ import annotations
 
 _LONGEST = 4000  # characters of a message, of which the middle is left out beyond
+_LONGEST_VALUE = 200  # characters of a value in a message
+_MANY = 50  # values of a list of which a message shows the first ones
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: in few characters, and whatever it is.
+
+    Python itself refuses to print integers of thousands of digits, and printing may fail in other ways.
+
+    >>> shown("loo"), shown([1.0, 2.0])
+    ("'loo'", '[1.0, 2.0]')
+    >>> shown(10**5000), len(shown("x" * 1_000_000)) < 250
+    ('(an integer of more than 20 digits)', True)
+    """
+    if isinstance(value, int) and abs(value) >= 10**20:
+        return "(an integer of more than 20 digits)"
+    try:
+        if isinstance(value, list | tuple) and len(value) > _MANY:
+            return f"({type(value).__name__} of {len(value)} values that begins with {shown(value[:5])})"
+        text = repr(value)
+    except Exception:  # whatever the value's own code raises
+        return f"(a value of type {type(value).__name__} that cannot be printed)"
+    if "\n" in text:  # arrays and tables
+        text = " ".join(text.split())
+    if len(text) > _LONGEST_VALUE:
+        half = _LONGEST_VALUE // 2
+        text = f"{text[:half]} … {text[-half:]}"
+    return text
 
 
 class KernregError(Exception):

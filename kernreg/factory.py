@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from kernreg.common.hints import solver_hint
-from kernreg.errors import ParameterError, SpecError
+from kernreg.errors import ParameterError, SpecError, shown
 from kernreg.registry import KINDS, Entry, Spec, get_registry, parse_spec
 from kernreg.registry.checks import problem_with
 
@@ -57,7 +57,7 @@ def make_kernel(spec: Any, **params: Any) -> Any:
     if getattr(spec, "__kernreg_kernel__", None) is True:
         return spec(**params)
     raise SpecError(
-        f"{spec!r} is not a kernel; give a spec such as 'sne(sigma=2.0)', a kernel, or what the "
+        f"{shown(spec)} is not a kernel; give a spec such as 'sne(sigma=2.0)', a kernel, or what the "
         "kernreg.kernel decorator returned"
     )
 
@@ -269,7 +269,9 @@ def _make_instance(kind: str, spec: Any, params: dict[str, Any]) -> Any:
         if not params:
             return spec
         return _call(cls, Spec(cls.__name__), {**spec.get_params(deep=False), **params}, _parameters(cls))
-    raise SpecError(f"{spec!r} is not a {kind}; give a spec such as 'name(parameter=value)', a class or an instance")
+    raise SpecError(
+        f"{shown(spec)} is not a {kind}; give a spec such as 'name(parameter=value)', a class or an instance"
+    )
 
 
 def _check_kind(kind: str, cls: type) -> None:

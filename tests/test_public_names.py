@@ -80,6 +80,7 @@ SOLVERS = {
     "calibrate",
     "check_choice",
     "check_count",
+    "check_flag",
     "check_gamma",
     "check_number",
     "check_samples",

@@ -15,7 +15,7 @@ from kernreg.chain.passing import feature_names, features_of, fit_step
 from kernreg.chain.spec import steps_spec
 from kernreg.chain.steps import DECOMPOSER, PREDICTOR, TRANSFORMER, own_kernel, role_of, takes_kernel
 from kernreg.chain.views import left_out_views, views_of
-from kernreg.errors import ChainError
+from kernreg.errors import ChainError, shown
 from kernreg.solvers.atomicity import AtomicFit
 from kernreg.solvers.views import Views
 
@@ -64,7 +64,7 @@ class Parallel(AtomicFit, _BaseComposition, BaseEstimator):
 
     def _role(self) -> str:
         if not isinstance(self.branches, list) or not self.branches:
-            raise ChainError(f"parallel has branches={self.branches!r}; give at least one step")
+            raise ChainError(f"parallel has branches={shown(self.branches)}; give at least one step")
         roles = {name: role_of(step) for name, step in self.branches}
         if all(role == PREDICTOR for role in roles.values()):
             return PREDICTOR

@@ -30,7 +30,7 @@ from kernreg.chain.steps import (
 from kernreg.chain.views import left_out_views, views_of
 from kernreg.ensemblers.folds import out_of_fold, rows_of, two_samples
 from kernreg.ensemblers.views import predicted_codes
-from kernreg.errors import ChainError, DataError, ParameterError
+from kernreg.errors import ChainError, DataError, ParameterError, shown
 from kernreg.kernels.sharing import shared_matrices
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.streamed import row_by_row
@@ -102,7 +102,7 @@ class Chain(_BaseComposition, KernelParameters):
     def _check(self) -> None:
         steps = self.steps
         if not isinstance(steps, list) or not all(isinstance(step, tuple) and len(step) == 2 for step in steps):
-            raise ChainError(f"steps={steps!r}; give a list of (name, step), or use make_chain, which finds names")
+            raise ChainError(f"steps={shown(steps)}; give a list of (name, step), or use make_chain, which finds names")
         names, taken = [name for name, _ in steps], {"steps", "kernel", "learn_from", "cv"}
         for name in names:
             if not isinstance(name, str) or "__" in name or names.count(name) > 1 or name in taken:

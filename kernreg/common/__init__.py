@@ -2,6 +2,7 @@
 
 atomic.py    replace a file whole or not at all
 bounded.py   read ordinary files only, within the memory budget
+checks.py    single parameters: numbers, counts, flags, words
 display.py   records as short text and as tables in notebooks
 forking.py   locks that a forked child finds open
 hints.py     words of scikit-learn, and what they are called here

@@ -11,7 +11,7 @@ from typing import Any
 from kernreg.datasets import bundled, files, openml
 from kernreg.datasets.catalog import KNOWN, LAYOUT
 from kernreg.datasets.dataset import Dataset, treat_missing
-from kernreg.errors import MissingDataset, ParameterError
+from kernreg.errors import MissingDataset, ParameterError, shown
 
 VARIABLE = "KERNREG_DATA"
 
@@ -125,14 +125,14 @@ def available(folder: str | os.PathLike[str] | None = None) -> tuple[Entry, ...]
 
 def _find(name: str, folder: Any, download: bool, version: int | str) -> Dataset:
     if not isinstance(name, str) or not name:
-        raise ParameterError(f"name={name!r} is not accepted; give the name of a data set, for example 'iris'")
+        raise ParameterError(f"name={shown(name)} is not accepted; give the name of a data set, for example 'iris'")
     if name.startswith(openml.PREFIX):
         if not download:
             raise ParameterError(f"{name!r} has to be fetched, and download=False does not allow that")
         return openml.fetch(name.removeprefix(openml.PREFIX), version, f"{name!r} is requested from OpenML")
     here = name.replace("-", "_")
     if Path(here).name != here:
-        raise ParameterError(f"name={name!r} is not accepted; give a name, and the folder as folder=")
+        raise ParameterError(f"name={shown(name)} is not accepted; give a name, and the folder as folder=")
     place = _folder(folder)
     known = KNOWN.get(here)
     if place is not None:

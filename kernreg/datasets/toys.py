@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg.errors import ParameterError
+from kernreg.linalg.randomness import generator
 
 
 def make_spheres(
@@ -47,7 +48,7 @@ def make_spheres(
     >>> np.linalg.norm(X, axis=1).round(12).tolist(), y.tolist()
     ([1.0, 3.0, 1.0, 3.0, 1.0, 3.0], [0, 1, 0, 1, 0, 1])
     """
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     y = np.arange(n_samples) % len(radii)
     X = rng.standard_normal((n_samples, dimension))
     X *= (np.asarray(radii, dtype=np.float64)[y] / np.linalg.norm(X, axis=1))[:, None]
@@ -93,7 +94,7 @@ def make_directed_communities(
     ((100, 100), True)
     """
     _fractions(within=within, between=between, careless=careless, careless_links=careless_links)
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     y = np.arange(n_nodes) % n_communities
     probability = np.where(y[:, None] == y, within, between)
     probability[rng.random(n_nodes) < careless] = careless_links
@@ -129,7 +130,7 @@ def make_cycle(
     >>> K.tolist()
     [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0]]
     """
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     y = np.arange(n_samples) % n_classes
     K = ((y[:, None] + 1) % n_classes == y).astype(np.float64)
     return K + noise * rng.standard_normal(K.shape), y
@@ -166,7 +167,7 @@ def make_documents(
     ([[1, 0, 1, 0], [0, 1, 0, 1]], [0, 1, 0, 1, 0, 1], [0, 1, 0, 1])
     """
     _fractions(within=within, between=between)
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     documents, terms = np.arange(n_documents) % n_topics, np.arange(n_terms) % n_topics
     probability = np.where(documents[:, None] == terms, within, between)
     return sp.csr_array((rng.random(probability.shape) < probability).astype(np.float64)), documents, terms

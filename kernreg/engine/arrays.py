@@ -113,7 +113,7 @@ def _holds_wide_integers(values: Any) -> bool:
     if values.dtype.kind in "iu":
         return values.dtype.itemsize > 4 and max(-int(values.min()), int(values.max())) > _EXACT_INTEGER
     return values.dtype.kind == "O" and any(
-        isinstance(value, int | np.integer) and abs(int(value)) > _EXACT_INTEGER for value in values.flat
+        isinstance(value, int | np.integer) and abs(int(value)) > _EXACT_INTEGER for value in values.ravel()
     )
 
 

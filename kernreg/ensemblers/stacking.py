@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from kernreg.common.checks import as_number
 from kernreg.ensemblers.base import Ensembler
 from kernreg.ensemblers.views import Targets, Views
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 
 METHODS = ("ridge", "logistic")
 ITERATIONS = 100  # of Newton's method, which needs about ten
@@ -78,7 +79,13 @@ class Stack(Ensembler):
             scale = np.sqrt(np.average((F - mean) ** 2, axis=0, weights=u))
             # A view that is constant up to rounding says nothing; standardised, it would be noise.
             scale[scale <= 1e-12 * np.abs(F).max(axis=0, initial=0.0)] = np.inf
-            beta, b = solve((F - mean) / scale, T[:, c], alpha, u)
+            try:
+                beta, b = solve((F - mean) / scale, T[:, c], alpha, u)
+            except np.linalg.LinAlgError:
+                raise ParameterError(
+                    f"stack: alpha={shown(self.alpha)} is too small for views that say nearly the same; give a larger "
+                    "one"
+                ) from None
             weights[c] = beta / scale
             intercepts[c] = b - weights[c] @ mean
         flat = goal.values.ndim == 1
@@ -87,14 +94,11 @@ class Stack(Ensembler):
         self.intercept_ = float(intercepts[0]) if flat else intercepts
 
     def _check_parameters(self, goal: Targets) -> float:
-        if self.method not in METHODS:
-            raise ParameterError(f"stack: method={self.method!r}; accepted are {' and '.join(map(repr, METHODS))}")
-        try:
-            alpha = float(self.alpha)
-        except (TypeError, ValueError, OverflowError):
-            alpha = np.nan
+        if not isinstance(self.method, str) or self.method not in METHODS:
+            raise ParameterError(f"stack: method={shown(self.method)}; accepted are {' and '.join(map(repr, METHODS))}")
+        alpha = as_number(self.alpha)
         if not (np.isfinite(alpha) and alpha > 0):
-            raise ParameterError(f"stack: alpha={self.alpha!r}; accepted is a finite number > 0")
+            raise ParameterError(f"stack: alpha={shown(self.alpha)}; accepted is a finite number > 0")
         if self.method == "logistic":
             if not goal.classes:
                 raise DataError("stack: method='logistic' is for classes, and these targets are real; use 'ridge'")

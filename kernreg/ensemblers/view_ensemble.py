@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernreg.ensemblers.folds import out_of_fold, two_samples
 from kernreg.ensemblers.views import Views, predicted_codes
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 from kernreg.factory import make_ensembler, make_solver
 from kernreg.solvers.atomicity import AtomicFit
 from kernreg.solvers.views import learns
@@ -154,11 +154,11 @@ class ViewEnsemble(ClassifierMixin, AtomicFit, _BaseComposition, BaseEstimator):
     def _check_parameters(self) -> list[tuple[str, Any]]:
         if self.learn_from not in LEARNT_FROM:
             accepted = ", ".join(map(repr, LEARNT_FROM))
-            raise ParameterError(f"learn_from={self.learn_from!r}; accepted are {accepted}")
+            raise ParameterError(f"learn_from={shown(self.learn_from)}; accepted are {accepted}")
         pairs = self.solvers
         if not isinstance(pairs, list) or not pairs or not all(isinstance(p, tuple) and len(p) == 2 for p in pairs):
             raise ParameterError(
-                f"solvers={pairs!r}; give a list of (name, solver), for example [('a', 'ask-ls'), ('b', 'ls-svm')]"
+                f"solvers={shown(pairs)}; give a list of (name, solver), for example [('a', 'ask-ls'), ('b', 'ls-svm')]"
             )
         names = [name for name, _ in pairs]
         wrong = [name for name in names if not isinstance(name, str) or "__" in name or names.count(name) > 1]

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from kernreg.common.checks import as_number
 from kernreg.ensemblers.base import Ensembler
 from kernreg.ensemblers.views import Targets, Views
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 
 
 class WeightedMean(Ensembler):
@@ -107,16 +108,15 @@ class Average(WeightedMean):
         given = dict.fromkeys(views, 1.0) if self.weights is None else self.weights
         if not isinstance(given, Mapping) or set(given) != set(views):
             raise ParameterError(
-                f"average: weights={given!r}; give one number for each of the views {', '.join(map(repr, views))}, for "
-                f"example {dict.fromkeys(views, 1)}"
+                f"average: weights={shown(given)}; give one number for each of the views "
+                f"{', '.join(map(repr, views))}, for example {dict.fromkeys(views, 1)}"
             )
-        try:
-            numbers = {name: float(given[name]) for name in views}
-        except (TypeError, ValueError):
-            numbers = {"": np.nan}
+        numbers = {name: as_number(given[name]) for name in views}
         total = sum(numbers.values())
         if not (np.isfinite(total) and total > 0 and min(numbers.values()) >= 0):
-            raise ParameterError(f"average: weights={given!r}; they must be finite, not negative, and not all zero")
+            raise ParameterError(
+                f"average: weights={shown(given)}; they must be finite, not negative, and not all zero"
+            )
         self.weights_ = {name: number / total for name, number in numbers.items()}
 
 

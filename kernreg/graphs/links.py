@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 from kernreg.graphs.matrices import check_embedding, check_graph, graph_samples
+from kernreg.linalg.randomness import generator
 
 
 class EdgeSplit(NamedTuple):
@@ -49,8 +50,8 @@ def split_edges(graph: Any, test_size: float = 0.1, random_state: Any = 0) -> Ed
     (12, [1, 1, 1, 0, 0, 0])
     """
     if not 0.0 < test_size < 1.0:
-        raise ParameterError(f"test_size={test_size!r} is not accepted; give a fraction between 0 and 1")
-    rng = np.random.default_rng(random_state)
+        raise ParameterError(f"test_size={shown(test_size)} is not accepted; give a fraction between 0 and 1")
+    rng = generator(random_state)
     A = check_graph(graph)
     A = sp.csr_array(A - sp.diags_array(A.diagonal()))
     A.eliminate_zeros()
@@ -133,7 +134,7 @@ def link_prediction(
     """
     from sklearn.metrics import average_precision_score, roc_auc_score
 
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     scores = np.empty((n_trials, 2))
     for trial in range(n_trials):
         train, pairs, labels = split_edges(graph, test_size, rng)

@@ -13,8 +13,9 @@ import scipy.sparse as sp
 
 from kernreg.config import get_config
 from kernreg.engine.arrays import is_sparse
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 from kernreg.kernels.domains import adjacency_matrix
+from kernreg.linalg.randomness import generator
 
 #: How embeddings of nodes are compared: by distance or by inner product.
 MEASURES = ("euclidean", "inner")
@@ -157,7 +158,7 @@ def reconstruct_graph(
     [[0, 1], [1, 0]]
     """
     if measure not in MEASURES:
-        raise ParameterError(f"measure={measure!r} is not accepted; give {' or '.join(map(repr, MEASURES))}")
+        raise ParameterError(f"measure={shown(measure)} is not accepted; give {' or '.join(map(repr, MEASURES))}")
     S, T = check_embedding(sources, "sources"), check_embedding(targets, "targets")
     if S.shape != T.shape:
         raise DataError(f"sources has shape {S.shape} and targets {T.shape}; they embed the same nodes in one space")
@@ -266,8 +267,8 @@ def classify_nodes(
     from kernreg.metrics import f1_scores
 
     if not 0.0 < train_size < 1.0:
-        raise ParameterError(f"train_size={train_size!r} is not accepted; give a fraction between 0 and 1")
-    rng = np.random.default_rng(random_state)
+        raise ParameterError(f"train_size={shown(train_size)} is not accepted; give a fraction between 0 and 1")
+    rng = generator(random_state)
     X, y = X if is_sparse(X) else np.asarray(X), np.asarray(y)
     if X.shape[0] != len(y):
         raise DataError(f"X has {X.shape[0]} nodes and y {len(y)} classes; give one class for each node")

@@ -29,7 +29,8 @@ def linear(dot):
 
 
 def _whole_or_real(degree):
-    return int(degree) if positive.check(degree) == int(degree) else float(degree)
+    number = positive.check(degree)
+    return int(number) if number == int(number) and number <= 2**53 else number
 
 
 _degree = Domain("an integer >= 1, or any number > 0 where no ⟨x, y⟩ + c is negative", _whole_or_real)

@@ -15,10 +15,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernreg.engine.arrays import check_readable, is_sparse
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 from kernreg.kernels.ownership import frozen
 from kernreg.kernels.packed import PackedSamples
 from kernreg.kernels.samples import SampleParts
+
+_SMALLEST = 1e-307  # of positive numbers: 1/x is finite
+_LARGEST_INTEGER = 2**53  # beyond, a float is not exact
 
 
 class _Required:
@@ -72,14 +75,17 @@ class Parameter:
             return self.domain.check(value)
         except DataError as error:  # says itself what is wrong
             raise ParameterError(f"{owner}: {self.name} {error}") from None
-        except (ValueError, TypeError, OverflowError):
-            shown = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:77]}..."
-            raise ParameterError(f"{owner}: {self.name}={shown}; accepted is {self.domain}") from None
+        except (ValueError, TypeError, ArithmeticError, RuntimeError):  # what a value's own code raises among them
+            raise ParameterError(f"{owner}: {self.name}={shown(value)}; accepted is {self.domain}") from None
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool | np.bool_ | str | bytes) or value is None:
+    # What float() would take: truth values, text, and complex numbers, of which it drops a part.
+    kind = value.dtype.kind if isinstance(value, np.ndarray | np.generic) else ""
+    if isinstance(value, bool | str | bytes) or value is None or kind not in ("", "f", "i", "u"):
         raise TypeError
+    if value is np.ma.masked or np.ma.is_masked(value):
+        raise ValueError
     number = float(value)
     if not math.isfinite(number):
         raise ValueError
@@ -101,6 +107,8 @@ def interval(low: float = -math.inf, high: float = math.inf, *, open_low: bool =
         number = _number(value)
         if number < low or number > high or (open_low and number == low):
             raise ValueError
+        if open_low and low == 0.0 and number < _SMALLEST:
+            raise DataError(f"is {number:g}, and what is divided by it is infinite; give at least {_SMALLEST:g}")
         return number
 
     if low == 0 and high == math.inf:
@@ -131,6 +139,8 @@ def integer(low: int | None = None, high: int | None = None) -> Domain:
 
     def check(value: Any) -> int:
         number = _number(value)
+        if abs(number) > _LARGEST_INTEGER:
+            raise DataError(f"is {shown(value)}; integers are accepted up to 2⁵³")
         if number != int(number) or (low is not None and number < low) or (high is not None and number > high):
             raise ValueError
         return int(number)
@@ -161,8 +171,14 @@ def choice(*values: Any) -> Domain:
     return Domain("one of " + ", ".join(map(repr, values)), check)
 
 
-#: The domain of True and False.
-boolean = choice(True, False)
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError
+    return bool(value)
+
+
+#: The domain of True and False, also NumPy's.
+boolean = Domain("one of True, False", _flag)
 
 
 def _matrix(value: Any) -> Any:

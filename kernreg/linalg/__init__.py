@@ -18,6 +18,7 @@ from kernreg.linalg.exact.report import SolveReport
 from kernreg.linalg.exact.symmetric_solve import solve_symmetric
 from kernreg.linalg.landmarks.features import Features, symmetric_features
 from kernreg.linalg.landmarks.selection import choose_landmarks, default_landmarks
+from kernreg.linalg.randomness import generator, legacy_seed
 
 __all__ = [
     "SYMMETRY_TOLERANCE",
@@ -30,6 +31,8 @@ __all__ = [
     "centre",
     "choose_landmarks",
     "default_landmarks",
+    "generator",
+    "legacy_seed",
     "safe_gamma",
     "solve_block",
     "solve_block_or_spectrum",

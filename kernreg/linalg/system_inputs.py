@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 
 
 def require_positive(gamma: float) -> None:
     """Raise ParameterError unless γ is a finite number above zero."""
     if not (np.isfinite(gamma) and gamma > 0):
-        raise ParameterError(f"gamma={gamma!r}; a finite number above zero is accepted")
+        raise ParameterError(f"gamma={shown(gamma)}; a finite number above zero is accepted")
 
 
 def targets_and_weights(m: int, Y: Any, weights: Any) -> tuple[np.ndarray, np.ndarray | None]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 from kernreg.plotting.base import BLUE, RED, make_axes, short
 
 KINDS = ("beeswarm", "bar", "one")
@@ -93,7 +93,7 @@ class ExplanationDisplay:
         title : str, optional
         """
         if kind not in KINDS:
-            raise ParameterError(f"kind={kind!r} is not accepted; give {' or '.join(map(repr, KINDS))}")
+            raise ParameterError(f"kind={shown(kind)} is not accepted; give {' or '.join(map(repr, KINDS))}")
         n = len(self.values)
         if self.values.shape[1] == max_features + 1:  # one line for it, or one for "1 other"
             max_features += 1

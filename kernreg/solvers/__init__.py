@@ -22,7 +22,8 @@ May import: the layers below it in docs/extend/architecture.md. An ensembler is 
 
 For those who write solvers: `KernelParameters` is the base of an estimator with a parameter ``kernel``, `KernelLearner`
 of one that learns a kernel, and both inherit `AtomicFit`: a fit stores all or nothing; `check_samples`, `check_table`,
-`check_choice`, `check_number` and `check_count` check what comes in, `require_symmetric` refuses asymmetric kernels;
+`check_choice`, `check_number`, `check_count` and `check_flag` check what comes in, `require_symmetric` refuses
+asymmetric kernels;
 `neighbour_graph` and `given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors; a dataclass that
 inherits `Display` prints as a short text. Of supervised solvers: `check_training_set` returns a `TrainingSet`,
 `ClassTargets` and `RealTargets` turn targets into columns of numbers and decision values back, `check_gamma` reads γ,
@@ -52,7 +53,7 @@ from kernreg.solvers.kernel_learning.neighbourhoods import NeighbourGraph, given
 from kernreg.solvers.kernel_learning.scg_ldk import SCGLDK
 from kernreg.solvers.kernel_learning.scg_osk import SCGOSK
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
-from kernreg.solvers.parameters import KernelParameters, check_choice, check_count, check_number
+from kernreg.solvers.parameters import KernelParameters, check_choice, check_count, check_flag, check_number
 from kernreg.solvers.relevance.scaler import FeatureRelevance
 from kernreg.solvers.samples import check_samples, check_table, check_weights
 from kernreg.solvers.streamed import row_by_row
@@ -89,6 +90,7 @@ __all__ = [
     "calibrate",
     "check_choice",
     "check_count",
+    "check_flag",
     "check_gamma",
     "check_number",
     "check_samples",

@@ -4,7 +4,8 @@
 step: a fit that fails or is interrupted leaves the estimator as it was. Every other public method and property works on
 what the estimator held when it was called, so an answer is that of the old fit or of the new one, never of a mixture,
 whatever another thread is fitting. Masked samples, targets and weights are refused at this door, which all fits go
-through: a mask is lost as soon as NumPy makes an ordinary array of them.
+through: a mask is lost as soon as NumPy makes an ordinary array of them. So is a ``random_state`` that is none, whether
+or not this fit would draw from it.
 
     fit            twin.__dict__ = copy of self.__dict__      self.__dict__ = twin.__dict__ at the end
     any other      view.__dict__ = self.__dict__ itself       what it keeps (leave-one-out values) stays with that fit
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernreg.engine.arrays import require_unmasked
+from kernreg.linalg.randomness import check_random_state
 
 #: Methods that end in new attributes.
 FITTING = frozenset({"fit", "fit_transform", "fit_predict", "partial_fit"})
@@ -65,6 +67,7 @@ def _whole(method: Callable[..., Any]) -> Callable[..., Any]:
     def fit(self: Any, *args: Any, **options: Any) -> Any:
         for name, value in (*zip(names, args, strict=False), *options.items()):
             require_unmasked(value, name)
+        check_random_state(self.__dict__.get("random_state"))
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         result = method(twin, *args, **options)

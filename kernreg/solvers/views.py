@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.base import clone
 
-from kernreg.errors import KernregWarning, ParameterError
+from kernreg.errors import KernregWarning, ParameterError, shown
 from kernreg.factory import make_ensembler
 from kernreg.solvers.advice import advise
 
@@ -24,8 +24,8 @@ def new_ensembler(spec: Any) -> Any:
     if hasattr(spec, "fit") and hasattr(spec, "merge"):
         return clone(spec, safe=False)
     raise ParameterError(
-        f"ensembler={spec!r} is not accepted; give a name such as 'average' (`kernreg list` shows them), a class, or "
-        "an object with fit(views, y) and merge(views)"
+        f"ensembler={shown(spec)} is not accepted; give a name such as 'average' (`kernreg list` shows them), a "
+        "class, or an object with fit(views, y) and merge(views)"
     )
 
 

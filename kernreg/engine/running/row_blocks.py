@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from kernreg.engine.budget import rows_within
-from kernreg.errors import ParameterError
+from kernreg.errors import ParameterError, shown
 
 LARGEST = 4096  # rows of a block
 TALL = 16_384  # of a block whose result is larger than itself; chunks of this many rows are cut as a whole set is
@@ -79,6 +79,8 @@ def streamed_rows(n: int, m: int, block_rows: Any = None) -> Iterator[slice]:
         if block_rows > _TILE:
             block_rows = block_rows // _TILE * _TILE
     elif not hasattr(block_rows, "__index__") or block_rows < 1:
-        raise ParameterError(f"block_rows={block_rows!r}; a block has at least one row, and a whole number of them")
+        raise ParameterError(
+            f"block_rows={shown(block_rows)}; a block has at least one row, and a whole number of them"
+        )
     for start in range(0, n, block_rows):
         yield slice(start, min(start + block_rows, n))

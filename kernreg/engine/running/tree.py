@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.errors import ParameterError
+from kernreg.errors import ParameterError, shown
 
 COMBINE = ("concatenate", "add")
 
@@ -77,4 +77,4 @@ def combined(results: Iterable[Any], combine: str) -> Any:
 def check_combine(combine: str) -> None:
     """Raise ParameterError for an unknown way to combine."""
     if combine not in COMBINE:
-        raise ParameterError(f"combine={combine!r}; accepted are {', '.join(map(repr, COMBINE))}")
+        raise ParameterError(f"combine={shown(combine)}; accepted are {', '.join(map(repr, COMBINE))}")

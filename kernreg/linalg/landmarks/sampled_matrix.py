@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.errors import ParameterError
+from kernreg.errors import ParameterError, shown
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.combinations.algebra import Transposed
 from kernreg.kernels.function import FunctionKernel
@@ -198,8 +198,8 @@ def check_methods(landmarks: Any, one: bool) -> tuple[Any, Any]:
         if landmarks not in METHODS:
             accepted = ", ".join(map(repr, METHODS))
             raise ParameterError(
-                f"landmarks={landmarks!r}; accepted are {accepted}, an array of sample indices, or a tuple of two of "
-                "these, for rows and columns"
+                f"landmarks={shown(landmarks)}; accepted are {accepted}, an array of sample indices, or a tuple of "
+                "two of these, for rows and columns"
             )
         return landmarks, landmarks
     if not one:

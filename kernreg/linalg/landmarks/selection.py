@@ -38,7 +38,7 @@ from kernreg.config import memory_budget
 from kernreg.engine import ByRow
 from kernreg.engine.gram import gram
 from kernreg.engine.threads import configured_blas
-from kernreg.errors import ParameterError
+from kernreg.errors import ParameterError, shown
 from kernreg.kernels.base import Kernel
 from kernreg.linalg.landmarks.pivot_choice import Selection, choose_pivots
 from kernreg.linalg.randomness import generator
@@ -121,9 +121,9 @@ def select_landmarks(
     method = "uniform" if method == "auto" else method
     if method not in METHODS:
         accepted = ", ".join(map(repr, METHODS))
-        raise ParameterError(f"landmarks={method!r}; accepted are {accepted}, or an array of sample indices")
+        raise ParameterError(f"landmarks={shown(method)}; accepted are {accepted}, or an array of sample indices")
     if n_landmarks is None or not 1 <= n_landmarks <= n:
-        raise ParameterError(f"n_landmarks={n_landmarks!r}; with {n} samples an integer from 1 to {n} is accepted")
+        raise ParameterError(f"n_landmarks={shown(n_landmarks)}; with {n} samples an integer from 1 to {n} is accepted")
     rng = generator(random_state)
     if method == "uniform" or n_landmarks == n:
         return Selection(np.sort(rng.choice(n, n_landmarks, replace=False)))
@@ -194,14 +194,19 @@ def leverage_of_both(
 
 
 def _given(indices: Any, n: int, n_landmarks: int | None) -> np.ndarray:
-    chosen = np.asarray(indices)
+    try:
+        chosen = np.asarray(indices)
+    except ValueError:  # ragged, or deeper than arrays are
+        chosen = np.asarray(None)
     if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
         raise ParameterError(
-            f"landmarks given as an array of shape {chosen.shape} and type {chosen.dtype}; accepted are flat "
+            f"landmarks={shown(indices)}, an array of shape {chosen.shape} and type {chosen.dtype}; accepted are flat "
             f"arrays of sample indices, or one of {', '.join(map(repr, METHODS))}"
         )
     if chosen.min() < 0 or chosen.max() >= n or len(np.unique(chosen)) < len(chosen):
-        raise ParameterError(f"landmark indices must be different and between 0 and {n - 1}")
+        raise ParameterError(
+            f"landmarks={shown(indices)}; landmark indices must be different and between 0 and {n - 1}"
+        )
     if n_landmarks is not None and n_landmarks != len(chosen):
         raise ParameterError(
             f"n_landmarks={n_landmarks}, and {len(chosen)} landmark indices were given; give only one of the two"

@@ -20,16 +20,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
+from kernreg.common.checks import as_number, is_whole
 from kernreg.config import memory_budget
 from kernreg.engine.threads import configured_blas
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 from kernreg.linalg.randomness import generator
 from kernreg.linalg.spectra.arpack import arpack_eigenpairs, arpack_triplets, lobpcg_eigenpairs
 from kernreg.linalg.spectra.basis import peak_signs, relative_residual
@@ -238,24 +238,23 @@ def singular_triplets(
 
 
 def _require_choice(name: str, value: Any, accepted: tuple[str, ...]) -> None:
-    if value not in accepted:
-        raise ParameterError(f"{name}={value!r} is not accepted; give {' or '.join(map(repr, accepted))}")
+    if not isinstance(value, str) or value not in accepted:
+        raise ParameterError(f"{name}={shown(value)} is not accepted; give {' or '.join(map(repr, accepted))}")
 
 
 def _require_count(k: Any, largest: int) -> None:
-    if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= int(k) <= largest:
-        raise ParameterError(f"k={k!r} is not accepted; a matrix of this shape has 1 to {largest} of them")
+    if not is_whole(k) or not 1 <= int(k) <= largest:
+        raise ParameterError(f"k={shown(k)} is not accepted; a matrix of this shape has 1 to {largest} of them")
 
 
 def _settings(
     A: Products, k: int, method: str, tol: Any, max_iter: Any, random_state: Any, hints: Hints
 ) -> tuple[Settings, int | None]:
     """Return how iterations run, and the fixed number of passes of a randomised one that was given no tolerance."""
-    number: Any = tol  # an integer may be larger than any float
-    if tol is not None and (not isinstance(tol, Real) or not 0.0 < number < 1.0):
-        raise ParameterError(f"tol={tol!r} is not accepted; give a number between 0 and 1, or None")
-    if max_iter is not None and (not isinstance(max_iter, Integral) or max_iter < 1):
-        raise ParameterError(f"max_iter={max_iter!r} is not accepted; give a positive integer, or None")
+    if tol is not None and not 0.0 < as_number(tol) < 1.0:
+        raise ParameterError(f"tol={shown(tol)} is not accepted; give a number between 0 and 1, or None")
+    if max_iter is not None and (not is_whole(max_iter) or max_iter < 1):
+        raise ParameterError(f"max_iter={shown(max_iter)} is not accepted; give a positive integer, or None")
     fixed = None
     if method == "randomized" and tol is None:
         fixed = POWER_ITERATIONS if max_iter is None else int(max_iter)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from math import isfinite
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone, is_regressor
 
-from kernreg.errors import KernregError, ParameterError
+from kernreg.common.checks import as_number, check_choice, is_whole
+from kernreg.errors import KernregError, ParameterError, shown
 from kernreg.factory import make_solver
 from kernreg.kernels import Kernel
 from kernreg.solvers.cells.partition import PARTITIONS
 from kernreg.solvers.cells.search import Plan, width_names
-from kernreg.solvers.parameters import KernelParameters, as_number, check_choice
+from kernreg.solvers.parameters import KernelParameters
 
 SEARCHES = ("pilots", "full")
 
@@ -84,13 +84,13 @@ class CellParameters(KernelParameters):
 
     def _check_parameters(self) -> None:
         if not _is_integer(self.cell_size) or self.cell_size < 2:
-            raise ParameterError(f"cell_size={self.cell_size!r} is not accepted; give an integer, at least 2")
+            raise ParameterError(f"cell_size={shown(self.cell_size)} is not accepted; give an integer, at least 2")
         if not _is_integer(self.n_nearest) or self.n_nearest < 1:
-            raise ParameterError(f"n_nearest={self.n_nearest!r} is not accepted; give an integer, at least 1")
+            raise ParameterError(f"n_nearest={shown(self.n_nearest)} is not accepted; give an integer, at least 1")
         if not 0.0 <= as_number(self.overlap) < float("inf"):
             raise ParameterError(
-                f"overlap={self.overlap!r} is not accepted; give neighbours as a share of the samples of a cell, a "
-                "number that is not negative"
+                f"overlap={shown(self.overlap)} is not accepted; give neighbours as a share of the samples of a cell, "
+                "a number that is not negative"
             )
         check_choice("partition", self.partition, tuple(PARTITIONS))
         check_choice("search", self.search, SEARCHES)
@@ -100,7 +100,7 @@ class CellParameters(KernelParameters):
         numbers = [as_number(width) for width in widths] if np.ndim(widths) == 1 else []
         if not numbers or not all(isfinite(number) and number > 0.0 for number in numbers):
             raise ParameterError(
-                f"widths={self.widths!r} is not accepted; give positive multiples of the kernel's width, such as "
+                f"widths={shown(self.widths)} is not accepted; give positive multiples of the kernel's width, such as "
                 "(0.5, 1.0, 2.0), or None to keep it"
             )
         return tuple(dict.fromkeys(numbers))
@@ -110,24 +110,26 @@ class CellParameters(KernelParameters):
         solver, factors = clone(self._make_solver()), self._factors()
         if not hasattr(solver, "predict") or is_regressor(solver) != is_regressor(self):
             raise ParameterError(
-                f"solver={self.solver!r} is not accepted by {type(self).__name__}; give a "
+                f"solver={shown(self.solver)} is not accepted by {type(self).__name__}; give a "
                 f"{'regression' if is_regressor(self) else 'classifier'} such as {self.default_solver!r}"
             )
         if not isinstance(solver, KernelParameters):
             if self.kernel is not None:
                 if "kernel" not in solver.get_params(deep=False):
-                    raise ParameterError(f"kernel={self.kernel!r} is given, and {type(solver).__name__} takes none")
+                    raise ParameterError(
+                        f"kernel={shown(self.kernel)} is given, and {type(solver).__name__} takes none"
+                    )
                 solver.kernel = kernel
             return Plan(solver, None)
         if not width_names(kernel):
             factors = (1.0,)
         if len(factors) > 1 and not (hasattr(type(solver), "loo_score_") and "gamma" in solver.get_params(deep=False)):
             raise ParameterError(
-                f"{type(solver).__name__} has no exact leave-one-out to choose widths={self.widths!r} by; give "
+                f"{type(solver).__name__} has no exact leave-one-out to choose widths={shown(self.widths)} by; give "
                 "widths=None"
             )
         return Plan(solver, kernel, factors)
 
 
 def _is_integer(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    return is_whole(value)

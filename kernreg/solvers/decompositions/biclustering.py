@@ -25,7 +25,6 @@ which makes the columns the rows of (AᵀA)^(1/2). No other C with orthonormal c
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -38,13 +37,15 @@ from sklearn.preprocessing import normalize as unit_rows
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from kernreg.common.checks import check_choice, is_whole
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
-from kernreg.errors import DataError, MemoryBudgetError, ParameterError
+from kernreg.errors import DataError, MemoryBudgetError, ParameterError, shown
+from kernreg.linalg.randomness import legacy_seed
 from kernreg.solvers.decompositions.compatibility.fixed_maps import make_compatibility
 from kernreg.solvers.decompositions.ksvd import KernelSVD
-from kernreg.solvers.parameters import KernelParameters, check_choice
+from kernreg.solvers.parameters import KernelParameters
 from kernreg.solvers.samples import check_table
 
 SCALINGS = ("auto", "bipartite", "none")
@@ -166,7 +167,7 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
         clusters = self._cluster_counts(A.shape)
         self._lengths, self._embedding = self.lengths, self.embedding
         A = self._fit_scaling(A)
-        random = check_random_state(self.random_state)
+        random = check_random_state(legacy_seed(self.random_state))
         rows, columns = self._two_sample_sets(A, random)
         components = self.n_components
         if components is None:
@@ -201,12 +202,14 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
         counts = tuple(given) if isinstance(given, tuple | list) else (given, given)
         if len(counts) != 2 or not all(map(_is_count, counts)):
             raise ParameterError(
-                f"n_clusters={given!r} is not accepted; give a positive integer, or two: clusters of rows, of columns"
+                f"n_clusters={shown(given)} is not accepted; give a positive integer, or two: clusters of rows, of "
+                "columns"
             )
         for k, size, what in zip(counts, shape, ("sample(s) (rows)", "feature(s) (columns)"), strict=True):
             if k > size:
                 raise DataError(
-                    f"X has {size} {what}, which cannot make {k} clusters; n_clusters={given!r} is too large"
+                    f"X has {size} {what}, which cannot make {shown(k)} clusters; n_clusters={shown(given)} is too "
+                    "large"
                 )
         return int(counts[0]), int(counts[1])
 
@@ -301,7 +304,7 @@ def _matched(A: Any, rows: np.ndarray, columns: np.ndarray, clusters: tuple[int,
 
 
 def _is_count(value: Any) -> bool:
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    whole = is_whole(value)
     return whole and int(value) >= 1
 
 

@@ -23,7 +23,6 @@ With sample weights w the matrix is P S K S P, S = diag(√w), P the projection 
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -31,9 +30,10 @@ import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
+from kernreg.common.checks import check_choice, check_flag, is_whole
 from kernreg.common.progress import residual_progress
 from kernreg.engine.dispatch import current_engine
-from kernreg.errors import DataError, MemoryBudgetWarning, ParameterError
+from kernreg.errors import DataError, MemoryBudgetWarning, ParameterError, shown
 from kernreg.linalg.spectra.basis import peak_signs
 from kernreg.linalg.spectra.partial import ORDERS, Hints
 from kernreg.linalg.spectra.products import NotFiniteError
@@ -43,7 +43,7 @@ from kernreg.solvers.decompositions.centred_eigenpairs import Components, princi
 from kernreg.solvers.decompositions.preimages import default_kernel, learn_inverse, require_invertible
 from kernreg.solvers.decompositions.room import doubt_of_pairs
 from kernreg.solvers.finiteness import not_finite_error
-from kernreg.solvers.parameters import KernelParameters, check_choice
+from kernreg.solvers.parameters import KernelParameters
 from kernreg.solvers.samples import check_fitted, check_samples, input_kind, without_zero_weights
 from kernreg.solvers.streamed import reading_note, row_by_row
 from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some
@@ -173,6 +173,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         """Return the scores of the samples kept, and whether these are all."""
         check_choice("order", self.order, ORDERS)
         check_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
+        check_flag("fit_inverse_transform", self.fit_inverse_transform)
         kernel = self.resolve_kernel()
         if isinstance(X, tuple) and len(X) == 2 and np.ndim(X[0]) >= 1:
             raise DataError("X is a pair; KernelPCA takes one set of samples. For two of them use 'ksvd'")
@@ -221,10 +222,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
                     "n_components=None asks for all of them; give a number"
                 )
             return m
-        if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= int(k) <= m:
+        if not is_whole(k) or not 1 <= int(k) <= m:
             raise ParameterError(
-                f"n_components={k!r} is not accepted; with n_samples = {m} give an integer from 1 to {m}, or None for "
-                "all components with an eigenvalue that is not zero"
+                f"n_components={shown(k)} is not accepted; with n_samples = {m} give an integer from 1 to {m}, or "
+                "None for all components with an eigenvalue that is not zero"
             )
         return int(k)
 
@@ -339,7 +340,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self.fit_inverse_transform
+        tags.input_tags.sparse = self.fit_inverse_transform is not True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

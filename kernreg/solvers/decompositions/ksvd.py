@@ -17,20 +17,19 @@ symmetric kernel on one sample set this is kernel PCA, up to signs.
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kernreg.errors import ParameterError
+from kernreg.common.checks import as_number, check_choice, is_whole
+from kernreg.errors import ParameterError, shown
 from kernreg.kernels import Kernel
 from kernreg.solvers.decompositions.centred_triplets import SVD_SOLVERS, SVDSettings, decompose, kernel_dtype
 from kernreg.solvers.decompositions.compatibility.fixed_maps import COMPATIBILITIES, Compatibility
 from kernreg.solvers.decompositions.compatibility.heads import HEADS, targets
 from kernreg.solvers.decompositions.compatibility.learned_map import DownstreamLoss, learn_compatibility
 from kernreg.solvers.decompositions.two_sided import TwoSided
-from kernreg.solvers.parameters import as_number, check_choice
 from kernreg.solvers.samples import check_samples
 from kernreg.solvers.streamed import reading_note, row_by_row
 
@@ -193,13 +192,16 @@ class KernelSVD(TwoSided):
         if self.compatibility == "a3":
             check_choice("head", self.head, ("auto", *HEADS))
             if not 0.0 < as_number(self.alpha) < np.inf:
-                raise ParameterError(f"alpha={self.alpha!r} is not accepted; give a positive number")
+                raise ParameterError(f"alpha={shown(self.alpha)} is not accepted; give a positive number")
             if not 0.0 <= as_number(self.learning_penalty) < np.inf:
                 raise ParameterError(
-                    f"learning_penalty={self.learning_penalty!r} is not accepted; give a number that is not negative"
+                    f"learning_penalty={shown(self.learning_penalty)} is not accepted; give a number that is not "
+                    "negative"
                 )
-            if not isinstance(self.learning_iter, Integral) or self.learning_iter < 1:
-                raise ParameterError(f"learning_iter={self.learning_iter!r} is not accepted; give a positive integer")
+            if not is_whole(self.learning_iter) or self.learning_iter < 1:
+                raise ParameterError(
+                    f"learning_iter={shown(self.learning_iter)} is not accepted; give a positive integer"
+                )
 
     def _learned(self, start: Compatibility, kernel: Kernel, left: Any, right: Any, y: Any, r: int) -> Compatibility:
         """Return the compatibility to use: where it is to be learned, from y."""

@@ -17,16 +17,16 @@ beyond the paper, is in `kernreg.linalg.landmarks.nystrom`.
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from kernreg.common.checks import as_number, check_choice, is_whole
 from kernreg.common.progress import progress
 from kernreg.engine.dispatch import placed_once
-from kernreg.errors import ParameterError
+from kernreg.errors import ParameterError, shown
 from kernreg.kernels import Kernel
 from kernreg.linalg.landmarks.approximation import Approximation
 from kernreg.linalg.landmarks.nystrom import NystromSettings, nystrom_triplets
@@ -37,7 +37,6 @@ from kernreg.linalg.spectra.partial import SINGULAR_METHODS
 from kernreg.solvers.decompositions.centred_triplets import kernel_dtype
 from kernreg.solvers.decompositions.compatibility.fixed_maps import COMPATIBILITIES
 from kernreg.solvers.decompositions.two_sided import TwoSided
-from kernreg.solvers.parameters import as_number, check_choice
 from kernreg.solvers.samples import check_samples
 from kernreg.solvers.streamed import row_by_row
 
@@ -237,7 +236,7 @@ class AsymmetricNystroem(TwoSided):
         check_choice("normalizers", self.normalizers, NORMALIZERS)
         tol: Any = self.tol
         if tol is not None and not 0.0 < as_number(tol) < np.inf:
-            raise ParameterError(f"tol={tol!r} is not accepted; give a positive number, or None for a fixed size")
+            raise ParameterError(f"tol={shown(tol)} is not accepted; give a positive number, or None for a fixed size")
         if self.n_components is None:
             raise ParameterError(
                 "n_components=None is not accepted; a subsample gives some components, give an integer"
@@ -263,8 +262,8 @@ class AsymmetricNystroem(TwoSided):
             asked = min(first[0], shape[0]), min(first[1], shape[1])
         elif most is not None and self.tol is not None and (most[0] < asked[0] or most[1] < asked[1]):
             raise ParameterError(
-                f"max_landmarks={self.max_landmarks!r} is less than n_landmarks={self.n_landmarks!r}, from which the "
-                "landmarks grow; raise one or lower the other"
+                f"max_landmarks={shown(self.max_landmarks)} is less than n_landmarks={shown(self.n_landmarks)}, from "
+                "which the landmarks grow; raise one or lower the other"
             )
         sizes = [np.size(m) if fixed else size for m, fixed, size in zip(methods, given, asked, strict=True)]
         if r > min(sizes):
@@ -320,9 +319,9 @@ def _pair(value: Any, name: str, shape: tuple[int, int]) -> tuple[int, int] | No
     if value is None:
         return None
     pair = value if isinstance(value, tuple) else (value, value)
-    whole = all(isinstance(number, Integral) and not isinstance(number, bool | np.bool_) for number in pair)
+    whole = all(is_whole(number) for number in pair)
     if len(pair) != 2 or not whole or min(pair) < 1:
         raise ParameterError(
-            f"{name}={value!r} is not accepted; give a positive integer, a tuple of two (left, right), or None"
+            f"{name}={shown(value)} is not accepted; give a positive integer, a tuple of two (left, right), or None"
         )
     return min(int(pair[0]), shape[0]), min(int(pair[1]), shape[1])

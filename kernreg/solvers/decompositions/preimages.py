@@ -5,17 +5,16 @@ Bakır, Weston & Schölkopf, Learning to find pre-images, NeurIPS 16 (2003).
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
-from kernreg.errors import ParameterError
+from kernreg.common.checks import as_number
+from kernreg.errors import ParameterError, shown
 from kernreg.kernels import Kernel
 from kernreg.solvers.dual.ls_svm import LSSVR
-from kernreg.solvers.parameters import as_number
 from kernreg.solvers.samples import input_kind
 
 
@@ -26,9 +25,9 @@ def require_invertible(X: Any, kernel: Kernel, alpha: Any) -> None:
             "fit_inverse_transform=True learns dense samples from scores, and the samples given are "
             f"{'sparse' if sp.issparse(X) else 'not a table of features'}; give a dense table, or set it to False"
         )
-    number = isinstance(alpha, Real) and not isinstance(alpha, bool)
-    if alpha != "loo" and not (number and 0.0 < as_number(alpha) < np.inf):
-        raise ParameterError(f"alpha={alpha!r} is not accepted; give a positive number, or 'loo'")
+    chosen = isinstance(alpha, str) and alpha == "loo"
+    if not chosen and not 0.0 < as_number(alpha) < np.inf:
+        raise ParameterError(f"alpha={shown(alpha)} is not accepted; give a positive number, or 'loo'")
 
 
 def learn_inverse(kernel: Any, scores: np.ndarray, X: np.ndarray, alpha: Any, weights: np.ndarray | None) -> LSSVR:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernreg.errors import DataError, ParameterError
+from kernreg.common.checks import check_choice, check_flag, is_whole
+from kernreg.errors import DataError, ParameterError, shown
 from kernreg.kernels import Kernel
 from kernreg.solvers.decompositions.compatibility.fixed_maps import Compatibility, make_compatibility
-from kernreg.solvers.parameters import KernelParameters, check_choice
+from kernreg.solvers.parameters import KernelParameters
 from kernreg.solvers.samples import check_samples, check_second, input_kind
 
 SIDES = ("source", "target", "both")
@@ -70,14 +70,13 @@ class TwoSided(TransformerMixin, KernelParameters):
 
     def _require_flags(self, *names: str) -> None:
         for name in names:
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ParameterError(f"{name}={getattr(self, name)!r} is not accepted; give True or False")
+            check_flag(name, getattr(self, name))
 
     def _require_features(self, kernel: Kernel) -> None:
         if input_kind(kernel) != "table":
             raise ParameterError(
-                f"compatibility={self.compatibility!r} maps features, and the samples of kernel {kernel.name!r} are "
-                "not rows of features; use compatibility=None"
+                f"compatibility={shown(self.compatibility)} maps features, and the samples of kernel {kernel.name!r} "
+                "are not rows of features; use compatibility=None"
             )
 
     def _sample_sets(self, X: Any, kernel: Kernel) -> tuple[Any, Any]:
@@ -111,10 +110,10 @@ class TwoSided(TransformerMixin, KernelParameters):
         if self.n_components is None:
             return min(n, m)
         r = self.n_components
-        if isinstance(r, bool | np.bool_) or not isinstance(r, Integral) or not 1 <= int(r) <= min(n, m):
+        if not is_whole(r) or not 1 <= int(r) <= min(n, m):
             raise ParameterError(
-                f"n_components={r!r} is not accepted; with {n} sample{'s' * (n != 1)} on the left and {m} on the right "
-                f"give an integer from 1 to {min(n, m)}, or None for all"
+                f"n_components={shown(r)} is not accepted; with {n} sample{'s' * (n != 1)} on the left and {m} on the "
+                f"right give an integer from 1 to {min(n, m)}, or None for all"
             )
         return int(r)
 

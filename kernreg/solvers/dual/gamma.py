@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from kernreg.errors import ParameterError
+from kernreg.common.checks import as_number, is_real
+from kernreg.errors import ParameterError, shown
 from kernreg.solvers.dual.solution import DualSolution, DualSystem
 from kernreg.solvers.dual.targets import Targets
 from kernreg.solvers.dual.training import TrainingSet
-from kernreg.solvers.parameters import as_number
 from kernreg.solvers.views import Views
 
 #: What γ times the scale of K̃ is never extended beyond: below the first, predictions are means.
@@ -24,7 +23,7 @@ _MORE = 10  # values that a grid is extended by
 _NEAR = 2  # values: a best one as near as that to an end may be beaten beyond it
 _EQUAL = 1e-10  # of an error: a difference that rounding decides, and so the CPU
 
-_SCALE = re.compile(r"(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*\*\s*)?scale")
+_SCALE = re.compile(r"(?:(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)\s*\*\s*)?scale")
 
 #: The score of leave-one-out views, and minus a squared error that settles ties.
 Score = Callable[[Views], tuple[float, float]]
@@ -81,8 +80,7 @@ def check_gamma(gamma: Any, size: Callable[[], float] | None = None) -> float | 
         return float(match[1] or 1.0) / known[0]
 
     given, gamma = gamma, [number(g) for g in gamma] if isinstance(gamma, list | tuple) else number(gamma)
-    truth_value = isinstance(gamma, bool | np.bool_)
-    if isinstance(gamma, Real) and not truth_value:
+    if is_real(gamma):
         value = as_number(gamma)
         if 0.0 < value < np.inf and 1.0 / value > 0.0 and np.isfinite(1.0 / value):
             return value
@@ -97,8 +95,9 @@ def check_gamma(gamma: Any, size: Callable[[], float] | None = None) -> float | 
         if grid.ndim == 1 and grid.size and np.all((grid > 0.0) & (grid < np.inf)) and np.all(np.isfinite(inverses)):
             return grid
     raise ParameterError(
-        f"gamma={given!r} is not accepted; give a positive finite number, 'scale' or a multiple such as '10*scale', a "
-        "sequence of these to choose from by leave-one-out, or 'loo' to choose from a grid fitted to the kernel matrix"
+        f"gamma={shown(given)} is not accepted; give a positive finite number, 'scale' or a multiple such as "
+        "'10*scale', a sequence of these to choose from by leave-one-out, or 'loo' to choose from a grid fitted to the "
+        "kernel matrix"
     )
 
 

@@ -14,18 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from kernreg.common.checks import as_number, check_choice, check_count
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
 from kernreg.engine.dispatch import current_engine
-from kernreg.errors import MemoryBudgetWarning, ParameterError
+from kernreg.errors import MemoryBudgetWarning, ParameterError, shown
 from kernreg.solvers.advice import advise
 from kernreg.solvers.dual.gamma import check_gamma
-from kernreg.solvers.parameters import as_number, check_choice
 
 STRATEGIES = ("auto", "exact", "iterative", "blocks", "lowrank", "sketched")
 
@@ -55,21 +54,17 @@ class Settings:
         strategy = check_choice("strategy", machine.strategy, STRATEGIES)
         tol, max_iter, n_landmarks = machine.tol, machine.max_iter, machine.n_landmarks
         if not 0.0 < as_number(tol) < 1.0:
-            raise ParameterError(f"tol={tol!r} is not accepted; give a number between 0 and 1")
-        if not isinstance(max_iter, Integral) or max_iter < 1:
-            raise ParameterError(f"max_iter={max_iter!r} is not accepted; give a positive integer")
-        if n_landmarks is not None and (not isinstance(n_landmarks, Integral) or n_landmarks < 1):
-            raise ParameterError(f"n_landmarks={n_landmarks!r} is not accepted; give a positive integer or None")
-        number = None if n_landmarks is None else int(n_landmarks)
+            raise ParameterError(f"tol={shown(tol)} is not accepted; give a number between 0 and 1")
+        number = None if n_landmarks is None else check_count("n_landmarks", n_landmarks)
         seconds = machine.max_seconds
         if seconds is not None and not 0.0 < as_number(seconds) < np.inf:
-            raise ParameterError(f"max_seconds={seconds!r} is not accepted; give a positive number or None")
+            raise ParameterError(f"max_seconds={shown(seconds)} is not accepted; give a positive number or None")
         return cls(
             gamma,
             machine.gamma,
             strategy,
             float(tol),
-            int(max_iter),
+            check_count("max_iter", max_iter),
             number,
             machine.landmarks,
             machine.random_state,

@@ -14,6 +14,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
+from kernreg.common.display import listed
 from kernreg.common.medians import weighted_median
 from kernreg.common.progress import row_progress
 from kernreg.config import memory_budget
@@ -21,7 +22,7 @@ from kernreg.engine import Handle, is_row_source, whole
 from kernreg.engine.arrays import check_readable
 from kernreg.engine.running.handles import is_streamed
 from kernreg.engine.sources.views import as_row_source
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 from kernreg.kernels import Kernel
 from kernreg.kernels.function import FunctionKernel
 from kernreg.solvers.elsewhere import brought_here, reader_of
@@ -226,16 +227,24 @@ def _class_weights(class_weight: Any, y: np.ndarray, frequencies: np.ndarray) ->
     balanced = isinstance(class_weight, str) and class_weight == "balanced"
     if not balanced and not isinstance(class_weight, Mapping):
         raise ParameterError(
-            f"class_weight={class_weight!r} is not accepted; give 'balanced', a dict such as {{'rare': 10}}, or None"
+            f"class_weight={shown(class_weight)} is not accepted; give 'balanced', a dict such as {{'rare': 10}}, or "
+            "None"
         )
     if y.ndim > 1:
         raise ParameterError(
-            f"class_weight={class_weight!r} is for one column of labels, and y has {y.shape[1]}; fit each column by "
-            "itself: sklearn.multioutput.MultiOutputClassifier"
+            f"class_weight={shown(class_weight)} is for one column of labels, and y has {y.shape[1]}; fit each column "
+            "by itself: sklearn.multioutput.MultiOutputClassifier"
         )
     classes, codes = np.unique(y, return_inverse=True)
     if not balanced:
-        return check_weights(compute_class_weight(dict(class_weight), classes=classes, y=y)[codes], len(y))
+        try:
+            of_classes = compute_class_weight(dict(class_weight), classes=classes, y=y)
+        except (TypeError, ValueError, OverflowError) as error:  # classes it does not know, weights that are no numbers
+            raise ParameterError(
+                f"class_weight={shown(class_weight)} is not accepted: {type(error).__name__}, {str(error)[:200]}; give "
+                f"a number for each of the classes {listed(map(repr, classes.tolist()))}"
+            ) from None
+        return check_weights(of_classes[codes], len(y))
     sums = np.bincount(codes, weights=frequencies)
     mean = sums[sums > 0.0].mean()
     sums[sums == 0.0] = np.inf  # left out

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.common.checks import is_whole
 from kernreg.common.display import Display
 from kernreg.common.progress import progress
-from kernreg.errors import ParameterError
+from kernreg.errors import ParameterError, shown
 from kernreg.linalg.randomness import generator
 from kernreg.solvers.inference.left_out import LeftOutModels, merged_training
 from kernreg.solvers.samples import check_fitted, has_features
@@ -47,8 +48,8 @@ class PermutationImportance(Display):
 def permutation_importance(machine: Any, n_repeats: Any = 5, random_state: Any = 0) -> PermutationImportance:
     """Return the importance of each feature of a fitted dual machine; see `DualMachine.permutation_importance`."""
     check_fitted(machine)
-    if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
-        raise ParameterError(f"n_repeats={n_repeats!r} is not accepted; give a positive integer")
+    if not is_whole(n_repeats) or n_repeats < 1:
+        raise ParameterError(f"n_repeats={shown(n_repeats)} is not accepted; give a positive integer")
     repeats = int(n_repeats)
     if not has_features(machine.kernel_, machine.X_fit_):
         raise ParameterError(f"importance is about features, and {machine.kernel_.name!r} sees samples without any")

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 from kernreg.solvers.explanation.explanation import Explanation
 from kernreg.solvers.explanation.factors import ProductTerm, terms_of
 from kernreg.solvers.explanation.quadrature import product_values
@@ -49,7 +49,7 @@ def explain(
             bases[name] = bases[name] + machine._intercepts[number]
     if not views:
         accepted = ", ".join(map(repr, machine.views))
-        raise ParameterError(f"view={view!r} is not accepted; give one of {accepted}, or None")
+        raise ParameterError(f"view={shown(view)} is not accepted; give one of {accepted}, or None")
     values, base = _merged(machine, views, bases, view)
     if values.shape[2] == 1 and machine._targets.is_flat(1):
         values, base = values[:, :, 0], base[0]

@@ -17,12 +17,12 @@ Sesia & Candès, Classification with valid and adaptive coverage, NeurIPS 2020.
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from kernreg.errors import ParameterError
+from kernreg.common.checks import as_number
+from kernreg.errors import ParameterError, shown
 
 #: A count that is a whole number but for the rounding of α is that number.
 _ROUNDING = 1e-9
@@ -34,9 +34,9 @@ def check_coverage(coverage: Any) -> float:
     >>> round(check_coverage(0.9), 12)
     0.1
     """
-    if isinstance(coverage, Real) and 0.0 < float(coverage) < 1.0:
+    if 0.0 < as_number(coverage) < 1.0:
         return 1.0 - float(coverage)
-    raise ParameterError(f"coverage={coverage!r} is not accepted; give a number between 0 and 1, for example 0.9")
+    raise ParameterError(f"coverage={shown(coverage)} is not accepted; give a number between 0 and 1, for example 0.9")
 
 
 def interval(

@@ -8,7 +8,6 @@ Barber, Candès, Ramdas & Tibshirani, Predictive inference with the jackknife+, 
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,11 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from kernreg.common.checks import is_whole
 from kernreg.common.progress import progress
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 from kernreg.factory import make_solver
+from kernreg.linalg.randomness import legacy_seed
 from kernreg.solvers.inference.conformal import check_coverage, conforming, interval
 from kernreg.solvers.inference.prediction_sets import fill_empty, nonconformity, true_class
 from kernreg.solvers.samples import check_weights
@@ -58,8 +59,8 @@ class _CrossConformal(MetaEstimatorMixin, BaseEstimator):
 
     def _check_cv(self, largest: int, what: str) -> int:
         cv: Any = self.cv
-        if not isinstance(cv, Integral) or int(cv) < 2:
-            raise ParameterError(f"cv={cv!r} is not accepted; give a number of folds, at least 2")
+        if not is_whole(cv) or int(cv) < 2:
+            raise ParameterError(f"cv={shown(cv)} is not accepted; give a number of folds, at least 2")
         if int(cv) > largest:
             raise DataError(f"cv={cv} folds need as many samples {what}, and there are {largest}; give fewer folds")
         return int(cv)
@@ -121,7 +122,9 @@ class CrossConformalRegressor(RegressorMixin, _CrossConformal):
         """Fit a model without each fold, and one of all samples."""
         y = np.asarray(y, dtype=np.float64)
         cv = self._check_cv(len(y), "")
-        self._fit_folds(X, y, sample_weight, KFold(cv, shuffle=True, random_state=_seed(self.random_state)), "ls-svr")
+        self._fit_folds(
+            X, y, sample_weight, KFold(cv, shuffle=True, random_state=legacy_seed(self.random_state)), "ls-svr"
+        )
         self._scores = np.empty_like(y)
         for number, model in enumerate(self.models_):
             rows = np.flatnonzero(self.folds_ == number)
@@ -181,7 +184,7 @@ class CrossConformalClassifier(ClassifierMixin, _CrossConformal):
             raise DataError(f"y has shape {y.shape}; prediction sets by folds take one column of labels")
         self.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         cv = self._check_cv(int(counts.min()), "of every class")
-        splitter = StratifiedKFold(cv, shuffle=True, random_state=_seed(self.random_state))
+        splitter = StratifiedKFold(cv, shuffle=True, random_state=legacy_seed(self.random_state))
         self._fit_folds(X, y, sample_weight, splitter, "ls-svm")
         self._scores = np.empty(len(y))
         for number, model in enumerate(self.models_):
@@ -214,7 +217,3 @@ def _decision(model: Any, X: Any) -> np.ndarray:
     raise ParameterError(
         f"{type(model).__name__} has neither decision_function nor predict_proba; prediction sets need one of them"
     )
-
-
-def _seed(random_state: Any) -> Any:
-    return int(random_state.integers(2**31)) if isinstance(random_state, np.random.Generator) else random_state

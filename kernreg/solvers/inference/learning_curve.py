@@ -14,7 +14,7 @@ import numpy as np
 
 from kernreg.common.display import Display
 from kernreg.common.progress import progress
-from kernreg.errors import ParameterError
+from kernreg.errors import ParameterError, shown
 from kernreg.linalg.exact.smoothers import block_smoother, symmetric_smoother
 from kernreg.linalg.randomness import generator
 from kernreg.solvers.inference.left_out import require_left_out
@@ -51,7 +51,7 @@ def learning_curve(
     given = np.unique([max(3, round(share * m)) for share in _SHARES]) if sizes is None else np.asarray(sizes)
     if given.ndim != 1 or given.dtype.kind not in "iu" or not len(given) or given.min() < 2 or given.max() > m:
         raise ParameterError(
-            f"sizes={sizes!r} is not accepted; give whole numbers from 2 to {m}, the number of samples"
+            f"sizes={shown(sizes)} is not accepted; give whole numbers from 2 to {m}, the number of samples"
         )
     K, rng = np.asarray(machine._training_matrix(), dtype=np.float64), generator(random_state)
     loo, train = np.empty((len(given), n_repeats)), np.empty((len(given), n_repeats))

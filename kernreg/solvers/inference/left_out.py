@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 from kernreg.linalg.exact.smoothers import SmoothedSystem, block_smoother, symmetric_smoother
 from kernreg.solvers.samples import check_fitted, check_pair, check_samples
 from kernreg.solvers.views import Views
@@ -222,7 +222,7 @@ def check_view(machine: Any, view: str | None) -> None:
     """Raise ParameterError unless a view is one of the machine's, or None for all of them merged."""
     if view is not None and view not in machine.views:
         accepted = ", ".join(map(repr, machine.views))
-        raise ParameterError(f"view={view!r} is not accepted; give {accepted}, or None for the merged prediction")
+        raise ParameterError(f"view={shown(view)} is not accepted; give {accepted}, or None for the merged prediction")
 
 
 def one_view(machine: Any, left_out: Views, view: str | None) -> np.ndarray:

@@ -16,11 +16,12 @@ from scipy.linalg import null_space
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, splu
 
+from kernreg.common.checks import is_whole
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.budget import warn_beyond_budget
 from kernreg.engine.threads import single_threaded_blas
-from kernreg.errors import AsymmetryError, DataError, ParameterError
+from kernreg.errors import AsymmetryError, DataError, ParameterError, shown
 from kernreg.kernels import Kernel
 from kernreg.kernels.combinations.neighbour_spectrum import neighbour_spectrum
 from kernreg.linalg.spectra.memory import of_pairs
@@ -124,10 +125,10 @@ class NeighbourGraph:
             )
         if n_components is None:
             return min(default, most)
-        count = int(n_components) if isinstance(n_components, int | np.integer) else 0
-        if isinstance(n_components, bool) or not 1 <= count <= most:
+        count = int(n_components) if is_whole(n_components) else 0
+        if not 1 <= count <= most:
             raise ParameterError(
-                f"n_components={n_components!r} is not accepted; {n} samples in {self.n_connected} connected "
+                f"n_components={shown(n_components)} is not accepted; {n} samples in {self.n_connected} connected "
                 f"component(s) have 1 to {most} eigenvectors that are not trivial"
             )
         return count
@@ -174,12 +175,13 @@ def neighbour_graph(X: Any, n_neighbors: Any) -> NeighbourGraph:
     from sklearn.neighbors import NearestNeighbors
 
     n = X.shape[0]
-    k = int(n_neighbors) if isinstance(n_neighbors, int | np.integer) else 0
-    if k < 1 or isinstance(n_neighbors, bool):
-        raise ParameterError(f"n_neighbors={n_neighbors!r} is not accepted; give a positive integer")
+    k = int(n_neighbors) if is_whole(n_neighbors) else 0
+    if k < 1:
+        raise ParameterError(f"n_neighbors={shown(n_neighbors)} is not accepted; give a positive integer")
     if k >= n:
         raise ParameterError(
-            f"n_neighbors={k}, and there are {n} samples; a sample has {n - 1} others, so at most {n - 1} is accepted"
+            f"n_neighbors={shown(k)}, and there are {n} samples; a sample has {n - 1} others, so at most {n - 1} is "
+            "accepted"
         )
     largest = float(np.abs(X.data if is_sparse(X) else X).max(initial=0.0))
     if not largest < _LARGEST:

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from scipy.linalg import block_diag
 
 from kernreg.engine.arrays import is_sparse
-from kernreg.errors import ParameterError
+from kernreg.errors import ParameterError, shown
 from kernreg.solvers.kernel_learning.linear_program import solve_linear_program
 
 _VANISHING = 1e-7  # relative to the largest coordinate
@@ -154,8 +154,8 @@ def _constraints(given: Mapping[str, Any] | None, r: int) -> tuple[np.ndarray, n
     accepted = ("G", "h", "A", "b")
     if not isinstance(given, Mapping) or any(name not in accepted for name in given):
         raise ParameterError(
-            f"constraints={given!r} is not accepted; give a mapping with 'G' and 'h' (G μ ≤ h), 'A' and 'b' (A μ = b), "
-            "or both"
+            f"constraints={shown(given)} is not accepted; give a mapping with 'G' and 'h' (G μ ≤ h), 'A' and 'b' (A μ "
+            "= b), or both"
         )
     found: list[Any] = []
     for left, right in (("G", "h"), ("A", "b")):

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernreg.engine.arrays import is_sparse
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 
 
 def label_codes(y: Any, unlabelled: Any = -1) -> tuple[np.ndarray, np.ndarray]:
@@ -28,7 +28,9 @@ def label_codes(y: Any, unlabelled: Any = -1) -> tuple[np.ndarray, np.ndarray]:
     (['ape', 'cat'], [1, 0, -1, 1])
     """
     if unlabelled is not None and np.ndim(unlabelled):
-        raise ParameterError(f"unlabelled={unlabelled!r} is not accepted; give one value, which marks missing labels")
+        raise ParameterError(
+            f"unlabelled={shown(unlabelled)} is not accepted; give one value, which marks missing labels"
+        )
     values = _flat(y, unlabelled)
     known = np.flatnonzero(~_marked(values, unlabelled))
     if not len(known):
@@ -79,8 +81,8 @@ def _marked(values: np.ndarray, unlabelled: Any) -> np.ndarray:
     marked = missing if unlabelled is None else _equal(values, unlabelled)
     if (missing & ~marked).any():
         raise DataError(
-            f"y has {int((missing & ~marked).sum())} missing values (NaN or None), and unlabelled={unlabelled!r} marks "
-            "samples without a label; mark them so, or set unlabelled=None"
+            f"y has {int((missing & ~marked).sum())} missing values (NaN or None), and unlabelled={shown(unlabelled)} "
+            "marks samples without a label; mark them so, or set unlabelled=None"
         )
     return marked
 
@@ -92,8 +94,8 @@ def _refuse_marker_as_text(labels: np.ndarray, unlabelled: Any) -> None:
     marker = str(unlabelled)
     if marker in labels.astype(str):
         raise DataError(
-            f"y holds text, and one class is {marker!r}, while unlabelled={unlabelled!r} is not text; if it marks "
-            f"samples without a label give unlabelled={marker!r}, if it is a class unlabelled=None"
+            f"y holds text, and one class is {marker!r}, while unlabelled={shown(unlabelled)} is not text; if it marks "
+            f"samples without a label give unlabelled={shown(marker)}, if it is a class unlabelled=None"
         )
 
 

@@ -27,7 +27,7 @@ from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
 from kernreg.engine.dispatch import current_engine
 from kernreg.engine.gram import gram
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 from kernreg.kernels import Kernel
 from kernreg.kernels.combinations.learned import corrected, projected
 from kernreg.kernels.indexed import precomputed
@@ -244,8 +244,8 @@ class SCGLDK(KernelLearner, KernelParameters):
         """Return the γ whose kernel gives LS-SVM the best leave-one-out accuracy on the labelled samples."""
         if not isinstance(side, LabelInformation):
             raise ParameterError(
-                f"gamma={self.gamma!r} is chosen by the leave-one-out accuracy of a classifier, which needs labels, "
-                f"and there is {side!r}; give gamma as a number"
+                f"gamma={shown(self.gamma)} is chosen by the leave-one-out accuracy of a classifier, which needs "
+                f"labels, and there is {side!r}; give gamma as a number"
             )
         labels = side.codes[side.labelled]
         scores = np.empty((len(grid), 2))

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from kernreg.common.display import Display
-from kernreg.errors import KernregWarning, ParameterError
+from kernreg.errors import KernregWarning, ParameterError, shown
 from kernreg.linalg.spectra.report import PartialReport
 from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
 from kernreg.solvers.kernel_learning.neighbourhoods import (
@@ -195,7 +195,7 @@ class SCGOSK(KernelLearner):
         if self.method == "vertex" and self.constraints is not None:
             raise ParameterError("method='vertex' takes no constraints, and some were given; use method='lp'")
         if not 0.0 < as_number(self.tol) < 1.0:
-            raise ParameterError(f"tol={self.tol!r} is not accepted; give a number between 0 and 1")
+            raise ParameterError(f"tol={shown(self.tol)} is not accepted; give a number between 0 and 1")
         X = check_table(self, X, ensure_min_samples=2)
         side = self._check_side(X, y, side_information)
         graph = neighbour_graph(X, self.n_neighbors) if self.graph is None else given_graph(self.graph, X.shape[0])

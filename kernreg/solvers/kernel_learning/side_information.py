@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernreg.common.checks import is_whole
 from kernreg.engine.arrays import is_sparse
-from kernreg.errors import DataError
+from kernreg.errors import DataError, shown
 from kernreg.solvers.kernel_learning.pair_checks import check_target, index_pairs, rectangular, refuse_contradictions
 from kernreg.solvers.kernel_learning.partial_labels import label_codes
 
@@ -96,8 +97,8 @@ class SideInformation:
         n : int
             Number of samples.
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
-            raise DataError(f"n={n!r} is not accepted; give the number of samples, an integer of at least 2")
+        if not is_whole(n) or n < 2:
+            raise DataError(f"n={shown(n)} is not accepted; give the number of samples, an integer of at least 2")
         n = int(n)
         together, apart = index_pairs(similar, n, "similar"), index_pairs(dissimilar, n, "dissimilar")
         refuse_contradictions(together, apart, n)

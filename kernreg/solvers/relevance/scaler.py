@@ -10,7 +10,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 from kernreg.kernels import Kernel
 from kernreg.kernels.widths import is_open
 from kernreg.linalg.randomness import generator
@@ -161,8 +161,8 @@ def _with_widths(kernel: Kernel) -> Kernel:
     """Return the kernel with numbers for widths; raise ParameterError where it takes no weights."""
     if kernel.family.of not in POWERS or not kernel.symmetric or kernel.normalize:
         raise ParameterError(
-            f"kernel={kernel!r} is not accepted; give a symmetric one of the l1 or the Euclidean distance, such as "
-            "laplacian, rbf, matern, cauchy or rational-quadratic"
+            f"kernel={shown(kernel)} is not accepted; give a symmetric one of the l1 or the Euclidean distance, such "
+            "as laplacian, rbf, matern, cauchy or rational-quadratic"
         )
     given = kernel.get_params()
     return kernel.set_params(**{name: 1.0 for name in kernel.family.widths if is_open(given[name])})

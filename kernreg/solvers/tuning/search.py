@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectorMixin, VarianceThreshold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from kernreg.errors import KernregError, KernregWarning, ParameterError
+from kernreg.errors import KernregError, KernregWarning, ParameterError, shown
 from kernreg.factory import make_kernel
 from kernreg.solvers.advice import advise
 from kernreg.solvers.dual.gamma import check_gamma
@@ -81,7 +81,7 @@ class Search:
         """Return the grid without γ, by the names of the estimator, and γ in a form that gives a path (None: as is)."""
         if not isinstance(grid, Mapping):
             raise ParameterError(
-                f"grid={grid!r} is not accepted; give a mapping such as {{'kernel__sigma': [0.5, 1, 2], "
+                f"grid={shown(grid)} is not accepted; give a mapping such as {{'kernel__sigma': [0.5, 1, 2], "
                 "'gamma': [1, 10]}, or a list of such"
             )
         known, inner = set(self.estimator.get_params()), set(self.last.get_params())
@@ -101,7 +101,7 @@ class Search:
         for name, values in full.items():
             full[name] = [] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
             if not full[name]:
-                raise ParameterError(f"grid[{name!r}]={values!r} is not accepted; give a list of values to try")
+                raise ParameterError(f"grid[{name!r}]={shown(values)} is not accepted; give a list of values to try")
         if gammas is None and self._name in full:
             return full, None
         if isinstance(gammas, np.ndarray):

@@ -38,7 +38,7 @@ from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
 from kernreg.engine.threads import configured_blas
-from kernreg.errors import DataError, MemoryBudgetError, ParameterError
+from kernreg.errors import DataError, MemoryBudgetError, ParameterError, shown
 from kernreg.linalg.randomness import generator
 
 COMPATIBILITIES = ("a0", "a1", "a2", "a3", "identity")
@@ -149,7 +149,8 @@ def _check_memory(name: str, X: Any, k: int) -> None:
     if needed > budget:
         instead = "" if name == "a2" else "Use 'a2', which only draws the map, or "
         raise MemoryBudgetError(
-            f"compatibility={name!r} of samples with {X.shape[1]} features against {k} needs about {readable(needed)}, "
+            f"compatibility={shown(name)} of samples with {X.shape[1]} features against {k} needs about "
+            f"{readable(needed)}, "
             f"and the memory budget is {readable(budget)}. {instead or 'Use '}'identity' for a square matrix, or raise "
             "the budget with kernreg.config_context(memory=…)"
         )

@@ -7,7 +7,7 @@ from typing import Any
 from distributed import Client, LocalCluster, default_client
 
 import kernreg
-from kernreg.errors import EngineError, ParameterError
+from kernreg.errors import EngineError, ParameterError, shown
 
 
 class ClusterSettings:
@@ -34,15 +34,15 @@ class ClusterSettings:
         given = [name for name, value in started.items() if value is not None]
         if address is not None and given:
             raise ParameterError(
-                f"address={address!r} and {', '.join(given)} are given: the first is a cluster that runs, the others "
-                "are for one to be started on this machine; give one or the other"
+                f"address={shown(address)} and {', '.join(given)} are given: the first is a cluster that runs, the "
+                "others are for one to be started on this machine; give one or the other"
             )
         for name in ("workers", "threads"):
             value = started[name]
             if value is not None and (not isinstance(value, int) or value < 1):
-                raise ParameterError(f"{name}={value!r} is not accepted; give a positive integer")
+                raise ParameterError(f"{name}={shown(value)} is not accepted; give a positive integer")
         if not isinstance(timeout, int | float) or not timeout > 0:
-            raise ParameterError(f"timeout={timeout!r} is not accepted; give seconds, a number above 0")
+            raise ParameterError(f"timeout={shown(timeout)} is not accepted; give seconds, a number above 0")
         self.address, self.timeout = address, float(timeout)
         self._started, self._asked_for = started, bool(given)
 

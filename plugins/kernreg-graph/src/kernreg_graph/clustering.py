@@ -20,7 +20,6 @@ therefore regularised: every pair gets τ/n of the mean degree, which is a matri
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,17 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernreg.errors import DataError, ParameterError
-from kernreg.solvers import Display, KernelParameters, check_choice, check_samples, check_table
+from kernreg.linalg import legacy_seed
+from kernreg.solvers import (
+    Display,
+    KernelParameters,
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+    check_samples,
+    check_table,
+)
 from kernreg_graph.graphs import inverse_or_zero
 
 AFFINITIES = ("kernel", "graph")
@@ -129,15 +138,15 @@ class KSVDCluster(ClusterMixin, KernelParameters):
         check_choice("affinity", self.affinity, AFFINITIES)
         check_choice("embedding", self.embedding, EMBEDDINGS)
         check_choice("labels", self.labels, LABELS)
+        check_flag("self_loops", self.self_loops)
+        n_init = check_count("n_init", self.n_init)
         S = self._similarities(X)
         n = S.shape[0]
         if y is not None:
             check_consistent_length(S, y)
         clusters, components = self._counts(n)
-        tau: Any = self.regularization
-        if isinstance(tau, bool) or not isinstance(tau, Real) or not 0.0 <= float(tau) < np.inf:
-            raise ParameterError(f"regularization={tau!r} is not accepted; give a number that is not negative")
-        weighted = WeightedSimilarity.of(S, float(tau))
+        tau = check_number("regularization", self.regularization, open_low=False)
+        weighted = WeightedSimilarity.of(S, tau)
         U, values, V = weighted.triplets(min(components + 1, n))
         self.singular_values_ = values
         self._affinity, self._embedding, self._side = self.affinity, self.embedding, self.labels
@@ -147,15 +156,14 @@ class KSVDCluster(ClusterMixin, KernelParameters):
         self.target_embedding_ = self._embedded(V * values, weighted.columns)
         sides = {"source": self.source_embedding_, "target": self.target_embedding_}
         sides["both"] = np.hstack(list(sides.values()))
-        random = check_random_state(self.random_state)
+        random = check_random_state(legacy_seed(self.random_state))
         found = {
-            name: KMeans(clusters, n_init=self.n_init, random_state=random).fit(points)
-            for name, points in sides.items()
+            name: KMeans(clusters, n_init=n_init, random_state=random).fit(points) for name, points in sides.items()
         }
         self.source_labels_, self.target_labels_ = found["source"].labels_, found["target"].labels_
         self.labels_ = found[self.labels].labels_
         self._kmeans = found[self.labels]
-        self.solver_report_ = ClusterReport(n, components, float(tau), float(self._kmeans.inertia_))
+        self.solver_report_ = ClusterReport(n, components, tau, float(self._kmeans.inertia_))
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -208,9 +216,7 @@ class KSVDCluster(ClusterMixin, KernelParameters):
         counts: list[int] = []
         for name, given in (("n_clusters", self.n_clusters), ("n_components", self.n_components)):
             value = counts[0] if given is None and counts else given
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                raise ParameterError(f"{name}={given!r} is not accepted; give a positive integer")
-            counts.append(int(value))
+            counts.append(check_count(name, value))
         if counts[0] > n:
             raise DataError(f"n_samples={n} should be >= n_clusters={counts[0]}")
         return counts[0], min(counts[1], n - 1)

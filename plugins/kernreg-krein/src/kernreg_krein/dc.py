@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.exceptions import ConvergenceWarning
 
-from kernreg.errors import KernregWarning, ParameterError
+from kernreg.errors import KernregWarning, ParameterError, shown
 from kernreg.solvers import ClassTargets, TrainingSet, check_choice, check_count, check_number
 from kernreg_krein.dc_program import DCProgram, DCSolution, Geometry
 from kernreg_krein.machine import KreinClassifier, deal
@@ -274,8 +274,8 @@ class IndefiniteDCSVC(KreinClassifier):
         rho = check_number("rho", self.rho, open_low=False)
         if rho < -lowest:
             raise ParameterError(
-                f"rho={self.rho!r} is below -λ_min = {-lowest:.6g} of the kernel matrix, and the steps would not be "
-                "convex problems; give a larger number, or 'norm'"
+                f"rho={shown(self.rho)} is below -λ_min = {-lowest:.6g} of the kernel matrix, and the steps would not "
+                "be convex problems; give a larger number, or 'norm'"
             )
         return rho
 

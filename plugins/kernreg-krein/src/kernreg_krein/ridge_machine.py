@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kernreg.errors import DataError, GridEndWarning, ParameterError
-from kernreg.solvers import ClassTargets, RealTargets, TrainingSet, check_choice, check_count, check_gamma
+from kernreg.errors import DataError, GridEndWarning, ParameterError, shown
+from kernreg.solvers import ClassTargets, RealTargets, TrainingSet, check_choice, check_count, check_flag, check_gamma
 from kernreg_krein.machine import KreinMachine, deal
 from kernreg_krein.report import KreinReport
 from kernreg_krein.ridge_path import Candidates, Choice, RidgeSpectrum, choose, fixed_metric, held_out, kappas
@@ -64,8 +64,8 @@ class KreinRidge(KreinMachine):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._check_gammas(lambda: 1.0)
         check_choice("selection", self.selection, SELECTIONS)
-        if check_count("n_folds", self.n_folds) < 2:
-            raise ParameterError(f"n_folds={self.n_folds!r} is not accepted; give an integer of at least 2")
+        check_count("n_folds", self.n_folds, 2)
+        check_flag("fit_intercept", self.fit_intercept)
         data = self._training_set(X, y, sample_weight)
         targets = self._encode(data)
         Y = targets.problems(data.y)[0].Y
@@ -153,7 +153,8 @@ class KreinRidge(KreinMachine):
                     found.append(check_gamma(value, size))
                 except ParameterError:
                     raise ParameterError(
-                        f"{name}={value!r} is not accepted; give a positive finite number, 'scale' or a multiple such "
+                        f"{name}={shown(value)} is not accepted; give a positive finite number, 'scale' or a multiple "
+                        "such "
                         "as '10*scale', a sequence of these to choose from, or 'auto' for a grid fitted to the kernel "
                         "matrix" + (", or None for the same as gamma" if name == "gamma_negative" else "")
                     ) from None

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from kernreg.errors import DataError
+from kernreg.errors import DataError, shown
+from kernreg.linalg import generator
 from kernreg.solvers import check_choice, check_count, check_number
 from kernreg_metric.base import FromKernel
 from kernreg_metric.conformal import conformal_kernel
@@ -164,8 +165,10 @@ class FisherScore(FromKernel):
         else:
             count = check_count("n_cores", wanted)
         if count > n:
-            raise DataError(f"n_cores={wanted!r}, and there are {n} labelled samples; give at most {n}, or a fraction")
-        return np.sort(np.random.default_rng(self.random_state).choice(n, count, replace=False))
+            raise DataError(
+                f"n_cores={shown(wanted)}, and there are {n} labelled samples; give at most {n}, or a fraction"
+            )
+        return np.sort(generator(self.random_state).choice(n, count, replace=False))
 
 
 def scatter_forms(K: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

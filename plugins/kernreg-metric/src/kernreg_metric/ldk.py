@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from kernreg import make_kernel
-from kernreg.errors import DataError, KernregWarning, ParameterError
+from kernreg.errors import DataError, KernregWarning, ParameterError, shown
+from kernreg.linalg import generator
 from kernreg.solvers import SideInformation, check_count, check_number
 from kernreg_metric.base import FromKernel, warn_not_converged
 from kernreg_metric.pairs import labelled_pairs
@@ -141,7 +142,7 @@ class LDK(FromKernel):
         count = None if self.n_constraints is None else check_count("n_constraints", self.n_constraints)
         kernel, X = self._start(X)
         side = self._check_side(X, y, side_information)
-        rng = np.random.default_rng(self.random_state)
+        rng = generator(self.random_state)
         rows, columns, signs = labelled_pairs(side, count, rng)
         paired, inside = np.unique(np.concatenate([rows, columns]), return_inverse=True)
         rows, columns = inside[: len(rows)], inside[len(rows) :]
@@ -185,8 +186,8 @@ class LDK(FromKernel):
         self.lower_ = float(high) if self.lower is None else check_number("lower", self.lower, 0.0)
         if self.upper is not None and self.lower is not None and self.upper_ >= self.lower_:
             raise ParameterError(
-                f"upper={self.upper!r} and lower={self.lower!r}; similar pairs are to be closer than dissimilar ones, "
-                "give upper < lower"
+                f"upper={shown(self.upper)} and lower={shown(self.lower)}; similar pairs are to be closer than "
+                "dissimilar ones, give upper < lower"
             )
         pairs = PairBounds(rows, columns, signs, np.where(signs > 0, self.upper_, self.lower_))
         hopeless = (pairs.distances(K) <= _COINCIDENT * between.max()) & (signs < 0)

@@ -16,6 +16,8 @@ import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from kernreg.linalg import generator
+
 # Rank-one updates are gathered and added to K together, as one matrix product: as many as keep their part of the work,
 # reading entries of K that are still to be updated, below that of the product.
 _GATHERED = 32
@@ -119,7 +121,7 @@ def project(
     updates = _Updates(
         np.zeros((n, _GATHERED)), np.zeros((_GATHERED, n)), np.zeros(_GATHERED), np.empty((min(n, _STRIP), n))
     )
-    change, sweeps, rng = np.inf, 0, np.random.default_rng(random_state)
+    change, sweeps, rng = np.inf, 0, generator(random_state)
     # The products are small: threads of BLAS would only wait for each other.
     with threadpool_limits(limits=1, user_api="blas"):
         while change > tol and sweeps < max_iter:

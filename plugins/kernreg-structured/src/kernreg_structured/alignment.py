@@ -85,7 +85,7 @@ def _example(rng: np.random.Generator, n: int) -> tuple[Any, list[np.ndarray]]:
     definite=lambda sigma, band, normalize, log: None if log else True,
     represent=_laid_out,
     learn={"sigma": _typical_scale},
-    parameters={"sigma": width, "band": integer(0)},
+    parameters={"sigma": width, "band": integer(0, 1_000_000)},
     block=16,
     example=_example,
 )

@@ -55,12 +55,12 @@ def _as_arrays(mixtures: list[Mixture], diagonal: bool) -> _Fits:
     n, c, d = means.shape
     try:
         factors = np.linalg.cholesky(covariances)
+        precisions = np.linalg.inv(covariances)
     except np.linalg.LinAlgError:
         raise DataError(
             "gmm-kl: the covariance of a bag is singular in float64; raise prior=, or bring the features to one scale"
         ) from None
     determinants = 2.0 * np.log(np.diagonal(factors, axis1=2, axis2=3)).sum(axis=2)
-    precisions = np.linalg.inv(covariances)
     if diagonal:
         covariances, precisions = (np.diagonal(table, axis1=2, axis2=3) for table in (covariances, precisions))
     covariances, precisions = (np.ascontiguousarray(table).reshape(n, c, -1) for table in (covariances, precisions))
@@ -141,10 +141,10 @@ def _example(rng: np.random.Generator, n: int) -> tuple[Any, list[np.ndarray]]:
     learn={"variances": _variances_of_features},
     parameters={
         "a": positive,
-        "components": integer(1),
+        "components": integer(1, 10_000),
         "covariance": choice("full", "diagonal"),
         "divergence": choice("variational", "monte-carlo"),
-        "draws": integer(1),
+        "draws": integer(1, 10_000_000),
         "prior": positive,
         "variances": variances,
         "seed": integer(0),

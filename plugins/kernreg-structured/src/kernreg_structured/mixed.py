@@ -21,7 +21,7 @@ def _columns(value: Any) -> tuple[int | str, ...]:
     if isinstance(value, str | bytes):
         raise ValueError
     columns = tuple(column.item() if isinstance(column, np.generic) else column for column in value)
-    if not all(type(column) in (int, str) and (isinstance(column, str) or column >= 0) for column in columns):
+    if not all(type(column) in (int, str) and (isinstance(column, str) or 0 <= column < 2**31) for column in columns):
         raise ValueError
     return columns
 

@@ -37,7 +37,10 @@ def category_code(value: Any) -> float:
     if _missing(value):
         return math.nan
     if isinstance(value, bool | np.bool_ | int | np.integer | float | np.floating):
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            raise DataError("a category is an integer that no float holds; give it as text") from None
         text = f"number {int(value)}" if number.is_integer() else f"number {number!r}"
     elif isinstance(value, str):
         text = f"text {value}"

@@ -24,7 +24,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from kernreg import get_config
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
+from kernreg.linalg import generator
 from kernreg.solvers import AtomicFit, Display, check_count, check_weights
 from kernreg_asymmetric.bandwidths.adaptation import Expansion, Sample
 from kernreg_asymmetric.bandwidths.freedom import FREEDOMS, learn
@@ -101,7 +102,7 @@ class _LABRBF(AtomicFit, BaseEstimator):
         # Threads of BLAS wait for each other longer than small products take.
         threads = get_config().thread_count() if n * plan.sizes[-1] > _SMALL else 1
         with threadpool_limits(threads, user_api="blas"):
-            state, choice = learn(data, plan, np.random.default_rng(_seed(self.random_state)))
+            state, choice = learn(data, plan, generator(self.random_state))
             solved = state.solve(data)
         self._expansion = solved.expansion
         self.support_ = state.supports
@@ -128,10 +129,11 @@ class _LABRBF(AtomicFit, BaseEstimator):
         stages, max_iter = check_count("stages", self.stages), check_count("max_iter", self.max_iter)
         folds = check_count("folds", self.folds, 2)
         count = self.n_supports
-        numeric = isinstance(count, Real) and not isinstance(count, bool)
-        if not numeric or not count > 0 or (count > 1 and count != int(count)):
+        numeric = isinstance(count, Real) and not isinstance(count, bool | np.bool_ | np.timedelta64)
+        if not numeric or not 0 < count < 2**31 or (count > 1 and count != int(count)):
             raise ParameterError(
-                f"n_supports={count!r} is not accepted; give a positive integer, or a part of the samples, at most 1"
+                f"n_supports={shown(count)} is not accepted; give a positive integer, or a part of the samples, at "
+                "most 1"
             )
         whole = isinstance(count, Integral) or count > 1
         largest = min(n, max(1, int(count) if whole else int(count * n)))
@@ -251,7 +253,3 @@ def _deviations(values: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Return weighted standard deviations of columns, 1 where a column is constant."""
     spread = np.sqrt(share @ np.square(values - share @ values))
     return np.where(spread > 1e-14 * np.abs(values).max(axis=0, initial=0.0), spread, 1.0)
-
-
-def _seed(random_state: Any) -> Any:
-    return random_state.randint(2**31) if isinstance(random_state, np.random.RandomState) else random_state

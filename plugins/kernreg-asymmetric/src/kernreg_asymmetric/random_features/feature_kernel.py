@@ -13,7 +13,8 @@ from kernreg_asymmetric.random_features.features import FourierFeatures
 
 
 def _features(frequencies: Any, phases: Any, weights: Any) -> FourierFeatures:
-    W, theta, w = (np.asarray(value, dtype=np.float64) for value in (frequencies, phases, weights))
+    given = (value.toarray() if hasattr(value, "toarray") else value for value in (frequencies, phases, weights))
+    W, theta, w = (np.asarray(value, dtype=np.float64) for value in given)
     if theta.shape != (1, len(W)) or w.shape != (1, len(W)):
         raise ParameterError(
             f"ask-rff: {len(W)} frequencies, phases of shape {theta.shape} and weights of shape {w.shape}; phases and "

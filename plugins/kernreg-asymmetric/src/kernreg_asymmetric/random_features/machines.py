@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from kernreg import get_config, make_ensembler
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 from kernreg.solvers import Display, KernelParameters, check_number, check_table, check_weights
 from kernreg_asymmetric.random_features.dual_spectrum import DualSpectrum, moments, row_blocks
 from kernreg_asymmetric.random_features.feature_kernel import kernel_of_features
@@ -121,7 +121,7 @@ class _AsKRFFMachine(KernelParameters):
             return check_number("gamma", given)
         if isinstance(given, str) or not isinstance(given, Sequence) or not given:
             raise ParameterError(
-                f"gamma={self.gamma!r} is not accepted; give 'loo', a positive number, or a sequence of them"
+                f"gamma={shown(self.gamma)} is not accepted; give 'loo', a positive number, or a sequence of them"
             )
         for value in given:
             check_number("gamma", value)
@@ -146,7 +146,7 @@ class _AsKRFFMachine(KernelParameters):
             if np.isfinite(score[1]) and score > best:
                 best, chosen = score, float(gamma)
         if chosen is None:
-            raise ParameterError(f"every gamma of {self.gamma!r} is at a pole; give others, or gamma='loo'")
+            raise ParameterError(f"every gamma of {shown(self.gamma)} is at a pole; give others, or gamma='loo'")
         self.loo_score_ = best[0]
         return chosen
 

@@ -18,6 +18,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernreg.kernels import Kernel
+from kernreg.linalg import generator
 from kernreg.solvers import KernelParameters, check_choice, check_count, check_table
 from kernreg_asymmetric.random_features.feature_kernel import kernel_of_features
 from kernreg_asymmetric.random_features.features import FORMS, FourierFeatures, draw_features
@@ -31,14 +32,9 @@ def fitted_features(
     check_choice("form", form, FORMS)
     kernel = kernel.resolve_widths(X, weights)
     measure = spectral_measure(kernel, X.shape[1])
-    rng = np.random.default_rng(_seed(random_state))
+    rng = generator(random_state)
     features = draw_features(measure, check_count("n_frequencies", n_frequencies), form, rng)
     return kernel, features, np.array([measure.mass, *measure.parts])
-
-
-def _seed(random_state: Any) -> Any:
-    """Return what seeds a generator; of a RandomState a number that it draws."""
-    return random_state.randint(2**31) if isinstance(random_state, np.random.RandomState) else random_state
 
 
 class AsKRFF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParameters):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, shown
 from kernreg_metric.measures.matrices import doubly_centred, matrix_pair, require_symmetry
 
 ESTIMATORS = ("biased", "unbiased")
@@ -44,7 +44,7 @@ def hsic(K: Any, L: Any, estimator: str = "biased") -> float:
     0.166667
     """
     if estimator not in ESTIMATORS:
-        raise ParameterError(f"estimator={estimator!r} is not accepted; give {' or '.join(map(repr, ESTIMATORS))}")
+        raise ParameterError(f"estimator={shown(estimator)} is not accepted; give {' or '.join(map(repr, ESTIMATORS))}")
     left, right = matrix_pair(K, L)
     for name, matrix in (("K", left), ("L", right)):
         require_symmetry(matrix, name, "HSIC is defined for symmetric kernels; say how to make it one: (K + K.T) / 2")
