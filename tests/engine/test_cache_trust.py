@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import pickle
 import stat
@@ -278,6 +279,23 @@ def test_the_folder_of_a_process_goes_with_it_and_not_with_its_children():
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
     assert not Path(done.stdout.strip()).exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_the_folder_of_a_process_forked_by_multiprocessing_goes_with_it():
+    context = multiprocessing.get_context("fork")
+    receiving, sending = context.Pipe(duplex=False)
+    process = context.Process(target=_tell_folder, args=(sending,))
+    process.start()
+    folder = receiving.recv()
+    process.join()
+    assert "kernreg-cache-" in str(folder)
+    assert not folder.exists()
+
+
+def _tell_folder(sending):
+    sending.send(private_folders.of_this_process())
 
 
 # Processes -----------------------------------------------------------------------------------------------------

@@ -6,11 +6,11 @@ Whoever can write to the folder of the compile cache can make this user run anyt
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
 import stat
 import tempfile
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 _MODE = 0o700
@@ -76,11 +76,7 @@ def require_own(status: os.stat_result, name: str) -> None:
 def of_this_process() -> Path:
     """Return a temporary folder of this process, removed when it ends."""
     if os.getpid() not in _own:
-        _own[os.getpid()] = Path(tempfile.mkdtemp(prefix="kernreg-cache-"))
-        atexit.register(_remove, os.getpid())
+        folder = _own[os.getpid()] = Path(tempfile.mkdtemp(prefix="kernreg-cache-"))
+        # Not atexit, which processes forked by multiprocessing do not run. Children do not run this for their parent.
+        Finalize(None, shutil.rmtree, (folder, True), exitpriority=0)
     return _own[os.getpid()]
-
-
-def _remove(process: int) -> None:
-    if process == os.getpid():
-        shutil.rmtree(_own[process], ignore_errors=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import cvxopt
 import numpy as np
 import pytest
@@ -185,3 +188,13 @@ def test_wrong_parameters_are_refused(wrong, moons):
 def test_asymmetric_kernels_are_refused(strategy, moons):
     with pytest.raises(AsymmetryError, match="ask-ls"):
         IndefiniteDCSVC("sne(sigma=1.0)", strategy=strategy).fit(moons[0], moons[1])
+
+
+def test_the_solvers_load_where_numba_has_no_place_for_its_cache():
+    program = """
+from numba.core.caching import CacheImpl
+CacheImpl._locator_classes = []
+import kernreg_krein.smo
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

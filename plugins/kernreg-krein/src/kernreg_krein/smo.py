@@ -12,7 +12,7 @@ their bounds are solved for at once, which makes the solution exact where the ri
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -69,7 +69,15 @@ def solve_box(H: np.ndarray, y: np.ndarray, c: np.ndarray, tol: float, max_iter:
     return BoxSolution(beta, b, max(0.0, down - up), steps)
 
 
-@njit(cache=True)
+def _compiled(function: Any) -> Any:
+    """Compile, and keep the machine code on disk where Numba finds a folder that can be written to."""
+    try:
+        return njit(cache=True)(function)
+    except RuntimeError:
+        return njit(function)
+
+
+@_compiled
 def _steps(
     H: np.ndarray, low: np.ndarray, high: np.ndarray, beta: np.ndarray, g: np.ndarray, tol: float, steps: int
 ) -> int:  # pragma: no cover  compiled
