@@ -131,11 +131,13 @@ class Partition:
         if splits < 0 or self.starts[0] != 0 or self.starts[-1] != rows or np.any(np.diff(self.starts) < 2):
             return False
         above = np.repeat(np.arange(splits), np.diff(self.starts))
-        further, cells = self.below[self.below >= 0], -1 - self.below[self.below < 0]
+        further = self.below[self.below >= 0]
+        cells = -1 - self.below[self.below < 0] if splits else np.zeros(1, dtype=np.int64)
         return (
             bool(np.all((self.below < 0) | (self.below > above)))
             and np.array_equal(np.sort(further), np.arange(1, splits))
-            and np.array_equal(np.sort(cells) if splits else [0], np.arange(self.n_cells))
+            and len(cells) == self.n_cells  # which is compared before memory is taken for so many
+            and np.array_equal(np.sort(cells), np.arange(len(cells)))
         )
 
     def _split(self, number: int) -> tuple[Split, np.ndarray]:
