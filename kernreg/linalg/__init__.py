@@ -10,6 +10,7 @@
 May import: the layers below it in docs/extend/architecture.md. Solvers are short because this package is not.
 """
 
+from kernreg.engine.gram import gram
 from kernreg.linalg.exact.block_solve import solve_block, solve_block_or_spectrum
 from kernreg.linalg.exact.centring import SYMMETRY_TOLERANCE, CentredKernel, asymmetry, centre
 from kernreg.linalg.exact.leave_one_out import BlockSpectrum, SymmetricSpectrum
@@ -32,6 +33,7 @@ __all__ = [
     "choose_landmarks",
     "default_landmarks",
     "generator",
+    "gram",
     "legacy_seed",
     "safe_gamma",
     "solve_block",

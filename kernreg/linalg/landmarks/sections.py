@@ -28,6 +28,7 @@ from kernreg.engine.budget import chunks
 from kernreg.engine.gram import gram
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.function import FunctionKernel
+from kernreg.linalg.exact.large_matrices import cholesky
 
 _RIDGE = 1e-3  # of the quadrature, relative to the mean squared column of G[rows, columns]
 _SMALLEST_SHARE = 0.1  # below this share of the plain estimate a fitted sum is not believed
@@ -187,10 +188,12 @@ def quadrature(G: np.ndarray, columns: int) -> tuple[np.ndarray, float]:
     rest = 1.0 - G @ plain
     H = gram(G.T)
     H.flat[:: m + 1] += max(_RIDGE * float(np.trace(H)) / m, np.finfo(np.float64).tiny)
-    factor = linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
-    weights = plain + linalg.cho_solve(factor, G.T @ rest, check_finite=False)
+    factor, failed = cholesky(H.T, lower=True)  # of any size, which LAPACK's own is not
+    if failed:
+        raise linalg.LinAlgError(f"the leading minor {failed} of the quadrature is not positive")
+    weights = plain + linalg.cho_solve((factor, True), G.T @ rest, check_finite=False)
     some = np.linspace(0, n - 1, min(n, _CHECKED_ROWS)).astype(int)
-    half = linalg.solve_triangular(factor[0], G[some].T, lower=True, check_finite=False)
+    half = linalg.solve_triangular(factor, G[some].T, lower=True, check_finite=False)
     leverage = np.einsum("ij,ij->j", half, half)
     left_out = (1.0 - G[some] @ weights) / np.maximum(1.0 - leverage, 1e-3)
     return weights, float(np.sqrt(np.mean(left_out**2)))

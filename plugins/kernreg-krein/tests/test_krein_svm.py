@@ -8,12 +8,14 @@ import pytest
 from kernreg_krein import KreinSVC
 from kernreg_krein.interior_point import solve_linear
 from kernreg_krein.smo import solve_box
+from kernreg_krein.spaces import KreinSpace
 from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from kernreg import config_context, make_kernel
-from kernreg.errors import ApproximationWarning, AsymmetryError, ParameterError
+from kernreg import config_context, make_kernel, make_solver
+from kernreg.engine import gram
+from kernreg.errors import ApproximationWarning, AsymmetryError, MemoryBudgetWarning, ParameterError
 from kernreg.kernels import spectrum
 
 INDEFINITE = ["tl1(rho=0.9)", "tanh(c=1.5, t=-0.4)"]
@@ -206,3 +208,26 @@ def test_wrong_parameters_are_refused(wrong, moons):
 def test_asymmetric_kernels_are_refused(strategy, moons):
     with pytest.raises(AsymmetryError, match="ask-ls"):
         KreinSVC("sne(sigma=1.0)", strategy=strategy).fit(moons[0], moons[1])
+
+
+def test_the_associated_matrix_is_made_in_blocks_where_it_is_large(monkeypatch):
+    K = np.random.default_rng(0).normal(size=(30, 30))
+    space = KreinSpace(K + K.T)
+    whole = space.associated()
+    monkeypatch.setattr(gram, "LARGEST", 0)
+    monkeypatch.setattr(gram, "_HIGH", 7)
+    np.testing.assert_allclose(space.associated(), whole, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", ["krein-svm", "krein-ridge", "krein-ridge-regressor", "iksvm-dc"])
+def test_an_exact_fit_beyond_the_budget_says_so_before(name):
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    y = (X[:, 0] > 0.0).astype(int)
+    machine = make_solver(name, kernel="tanh", strategy="exact")
+    with (
+        config_context(memory=3_000_000),
+        pytest.warns(MemoryBudgetWarning, match="exact' with 400 .* 6.4 MB") as heard,
+    ):
+        machine.fit(X, y)
+    assert heard[0].filename == __file__

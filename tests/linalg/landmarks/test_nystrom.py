@@ -491,3 +491,19 @@ def test_weights_of_a_quadrature_are_those_of_ridge_regression():
 def test_sums_far_below_the_plain_estimate_are_not_believed():
     products = np.array([[6.0, 2.0], [6.0, 0.5], [6.0, 0.1], [6.0, -1.0]])  # the last column are sums
     np.testing.assert_allclose(_ratio(products, 4.0), [[3.0], [12.0], [1.5], [1.5]])
+
+
+def test_the_quadrature_is_factorised_in_blocks_where_it_is_large(monkeypatch):
+    from kernreg.engine import gram
+    from kernreg.linalg.exact import large_matrices
+    from kernreg.linalg.landmarks.sections import quadrature
+
+    G = np.random.default_rng(0).random((40, 30))
+    G /= 10.0 * G.sum(axis=1, keepdims=True)
+    weights, error = quadrature(G, 300)
+    for module, block in ((gram, "_HIGH"), (large_matrices, "_BLOCK")):
+        monkeypatch.setattr(module, "LARGEST", 0)
+        monkeypatch.setattr(module, block, 7)
+    found, found_error = quadrature(G, 300)
+    np.testing.assert_allclose(found, weights, rtol=1e-9)
+    assert abs(found_error - error) <= 1e-9

@@ -69,7 +69,7 @@ class KreinRidge(KreinMachine):
         data = self._training_set(X, y, sample_weight)
         targets = self._encode(data)
         Y = targets.problems(data.y)[0].Y
-        if pick_strategy(self.strategy, data) == "exact":
+        if pick_strategy(self.strategy, data, stacklevel=5) == "exact":
             self._fit_exact(data, targets, Y)
         else:
             self._fit_landmarks(data, targets, Y)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernreg import get_config
-from kernreg.errors import ApproximationWarning, ParameterError
+from kernreg.errors import ApproximationWarning, MemoryBudgetWarning, ParameterError
 from kernreg.linalg import choose_landmarks, default_landmarks
 from kernreg.solvers import TrainingSet, check_choice, check_count
 
@@ -18,16 +18,29 @@ _MATRICES = 5  # square ones held at once: K, its eigenvectors, LAPACK's workspa
 _SHARE = 8  # a part of the memory budget that features of landmarks may take, one over this
 
 
-def pick_strategy(asked: str, data: TrainingSet, accepted: tuple[str, ...] = STRATEGIES) -> str:
-    """Return the strategy to take: exact while the matrices fit the memory budget."""
+def pick_strategy(asked: str, data: TrainingSet, accepted: tuple[str, ...] = STRATEGIES, *, stacklevel: int = 4) -> str:
+    """Return the strategy to take: exact while the matrices fit the memory budget.
+
+    ``stacklevel`` is that of who called ``fit``, for the warning where exact is asked for and does not fit.
+    """
     check_choice("strategy", asked, accepted)
     if data.streamed:
         if asked not in ("auto", "lowrank"):
             raise ParameterError(f"strategy={asked!r} needs all samples in memory, and these are not; use 'lowrank'")
         return "lowrank"
+    m, budget = len(data.y), get_config().memory_budget()
+    needed = 8 * _MATRICES * m**2
+    if asked == "exact" and needed > budget:
+        warnings.warn(
+            f"strategy='exact' with {m} samples needs about {needed / 1e6:.1f} MB, more than the memory budget of "
+            f"{budget / 1e6:.1f} MB; it is done anyway, as asked. strategy='lowrank' needs less; "
+            "kernreg.set_config(memory=…) raises the budget",
+            MemoryBudgetWarning,
+            stacklevel=stacklevel,
+        )
     if asked != "auto":
         return asked
-    return "exact" if 8 * _MATRICES * len(data.y) ** 2 <= get_config().memory_budget() else "lowrank"
+    return "exact" if needed <= budget else "lowrank"
 
 
 def pick_landmarks(machine: Any, data: TrainingSet) -> np.ndarray:

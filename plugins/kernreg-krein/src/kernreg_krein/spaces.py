@@ -23,7 +23,7 @@ import numpy as np
 from scipy import linalg
 
 from kernreg.kernels import Kernel
-from kernreg.linalg import symmetric_features
+from kernreg.linalg import gram, symmetric_features
 
 _VANISHING = 1e-10  # directions of G below this, relative to the largest, are rounding errors
 
@@ -78,7 +78,7 @@ class KreinSpace:
         half = self.vectors * np.sqrt(np.abs(self.values))
         if self.root is not None:
             half /= self.root[:, None]
-        return half @ half.T
+        return gram(half)
 
     def coefficients(self, beta: np.ndarray) -> np.ndarray:
         """Return α with K α = |K| β, for columns β."""
