@@ -213,16 +213,31 @@ def read_dtype(text: Any) -> np.dtype:
         raise ValueError(f"{text!r} is not the dtype of an array in a model file: {cause}") from None
 
 
-def read_window(found: Any, sizes: list[int]) -> Window:
-    """Return the window of its JSON form, or raise ValueError where it reaches beyond its member.
+def read_windows(found: Any, sizes: list[int]) -> list[Window]:
+    """Return the windows of their JSON forms, or raise ValueError where they do not fit their members.
 
     Parameters
     ----------
     found : object
-        As of `Window.as_json`.
+        A list of what `Window.as_json` gives.
     sizes : list of int
         The size of each member in bytes.
     """
+    windows = [_read_window(window, sizes) for window in found]
+    filled = {window.member for window in windows if _size(window) == sizes[window.member]}
+    for window, described in zip(windows, found, strict=True):
+        # The first items of a member are a window only beside one on all of them.
+        if "strides" not in described and window.member not in filled:
+            raise ValueError(f"an array of shape {window.shape} does not fill {sizes[window.member]} bytes")
+    return windows
+
+
+def _size(window: Window) -> int:
+    return math.prod(window.shape) * np.dtype(window.dtype).itemsize
+
+
+def _read_window(found: Any, sizes: list[int]) -> Window:
+    """Return the window of its JSON form, or raise ValueError where it reaches beyond its member."""
     if not isinstance(found, dict) or not {"member", "dtype", "shape"} <= set(found) <= _FIELDS:
         raise ValueError("the description of an array is not valid")
     member, shape, apart = found["member"], found["shape"], found.get("apart", False)

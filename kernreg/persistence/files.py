@@ -16,7 +16,7 @@ import numpy as np
 from kernreg.common.atomic import replacing
 from kernreg.errors import ModelFileError, ModelNeedsPlugin, NewerModelFile, UnsavableModel
 from kernreg.kernels import Kernel
-from kernreg.persistence.arrays import Window, as_bytes, open_windows, read_window
+from kernreg.persistence.arrays import Window, as_bytes, open_windows, read_windows
 from kernreg.persistence.container import MAX_MEMBERS, Member, Reader, Writer, write_json
 from kernreg.persistence.decode import Decoder
 from kernreg.persistence.encode import Encoder
@@ -145,7 +145,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool = True
         if not isinstance(content, dict) or set(content) != {"arrays", "root"}:
             raise reader.damaged("model.json does not have the right parts")
         sizes = [member.size for member in manifest.members[:-1]]
-        windows = [read_window(window, sizes) for window in content["arrays"]]
+        windows = read_windows(content["arrays"], sizes)
         if {window.member for window in windows} != set(range(len(sizes))):
             raise reader.damaged("it has members that no array is in")
         arrays = _arrays(reader, manifest, windows, mmap, verify)

@@ -64,7 +64,7 @@ class Law:
     @property
     def statement(self) -> str:
         """The law in one sentence."""
-        return (self.function.__doc__ or "").strip().split("\n\n")[0].replace("\n    ", " ")
+        return " ".join((self.function.__doc__ or "").strip().split("\n\n")[0].split())
 
     def not_applicable(self, case: Case) -> str | None:
         """Why the law says nothing about this object, or None when it does say something."""

@@ -15,7 +15,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
 
-from kernreg.persistence.arrays import ArrayTable, as_bytes, open_windows, read_window
+from kernreg.persistence.arrays import ArrayTable, as_bytes, open_windows, read_windows
 from kernreg.persistence.container import read_json, write_json
 from kernreg.persistence.decode import Decoder
 from kernreg.persistence.encode import Encoder
@@ -31,7 +31,7 @@ def there_and_back(value):
 
 def through_bytes(windows, memories):
     sizes = [as_bytes(memory).nbytes for memory in memories]
-    described = [read_window(read_json(write_json(window.as_json())), sizes) for window in windows]
+    described = read_windows([read_json(write_json(window.as_json())) for window in windows], sizes)
     shared = {}
 
     def give(member, apart):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import cleandoc
+from textwrap import dedent
 from typing import TypeVar
 
 _BLOCKS = {
@@ -65,6 +67,8 @@ Machine = TypeVar("Machine", bound=type)
 def documented(machine: Machine) -> Machine:
     """Complete the docstring of a class."""
     if machine.__doc__ is not None:  # python -OO has none
-        for name, text in _BLOCKS.items():
-            machine.__doc__ = machine.__doc__.replace(f"    {{{name}}}\n", text)
+        text = cleandoc(machine.__doc__)  # from Python 3.13 on the compiler takes the margin away, too
+        for name, block in _BLOCKS.items():
+            text = text.replace(f"{{{name}}}\n", dedent(block))
+        machine.__doc__ = text
     return machine

@@ -7,6 +7,8 @@ kernels by their positive decomposition; see also Loosli, Canu & Ong, Learning S
 
 from __future__ import annotations
 
+from inspect import cleandoc
+from textwrap import dedent
 from typing import Any
 
 import numpy as np
@@ -78,8 +80,10 @@ _FITTED = """\
 
 def _documented(machine: Any) -> Any:
     if machine.__doc__ is not None:  # python -OO has none
-        for mark, text in (("    {parameters}\n", _PARAMETERS), ("    {more}\n", _MORE), ("    {fitted}\n", _FITTED)):
-            machine.__doc__ = machine.__doc__.replace(mark, text)
+        text = cleandoc(machine.__doc__)  # from Python 3.13 on the compiler takes the margin away, too
+        for mark, block in (("{parameters}\n", _PARAMETERS), ("{more}\n", _MORE), ("{fitted}\n", _FITTED)):
+            text = text.replace(mark, dedent(block))
+        machine.__doc__ = text
     return machine
 
 
