@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import _thread
 import os
+import signal
 import threading
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -55,9 +56,16 @@ def held_while_forking(*locks: Any) -> None:
     def let_go_in_parent() -> None:
         let_go()
         if fork.interrupted and threading.current_thread() is threading.main_thread():
-            threading.Timer(_SOON, _thread.interrupt_main).start()  # what is raised here is ignored, too
+            threading.Timer(_SOON, _interrupt_main).start()  # what is raised here is ignored, too
 
     os.register_at_fork(before=hold, after_in_parent=let_go_in_parent, after_in_child=let_go)
+
+
+def _interrupt_main() -> None:
+    if hasattr(signal, "pthread_kill"):  # which ends a sleep, too
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 def open_in_children(lock: _Lock) -> _Lock:

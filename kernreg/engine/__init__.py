@@ -33,7 +33,10 @@ May import: the layers below it in docs/extend/architecture.md.
 
 from __future__ import annotations
 
+from kernreg.common.forking import open_in_children
 from kernreg.common.progress import advance
+from kernreg.engine.compiler.cache import take_over_compiled
+from kernreg.engine.compiler.private_folders import make_private
 from kernreg.engine.contract import Engine
 from kernreg.engine.local import LocalEngine
 from kernreg.engine.program import Program, Split
@@ -65,10 +68,13 @@ __all__ = [
     "cut",
     "describe",
     "is_row_source",
+    "make_private",
     "on_operator",
+    "open_in_children",
     "own_handle",
     "run_chunk",
     "streamed_rows",
+    "take_over_compiled",
     "whole",
 ]
 

@@ -29,6 +29,7 @@ _HEADINGS = re.compile(
     re.IGNORECASE,
 )
 # A graph may have nodes without edges, but not memory for many times more of them than there are edges.
+_PIECE = 1 << 20  # bytes looked at together
 _EDGE = 250  # bytes of an edge while it is text
 _NODES_ANYWAY, _NODES_PER_EDGE = 10_000_000, 100
 
@@ -129,6 +130,7 @@ def read_matrix_market(path: Path, target: str | None, columns: list[str] | None
         if form == "coordinate":
             _check_size(path, max(rows, width), entries)
         require_room(2 * (24 * entries if form == "coordinate" else 8 * rows * width), str(path))
+        _refuse_null_bytes(path)
         with open_bounded(path) as file:
             matrix: Any = mmread(file, spmatrix=False)
     except DataError:
@@ -141,6 +143,14 @@ def read_matrix_market(path: Path, target: str | None, columns: list[str] | None
         raise DataError(f"{path} holds complex numbers; real ones are expected")
     X: Any = sp.csr_array(matrix) if form == "coordinate" else np.ascontiguousarray(matrix)
     return checked(path, X, None)
+
+
+def _refuse_null_bytes(path: Path) -> None:
+    """Raise DataError for a byte 0, of which no text has any: SciPy reads on beyond the end of its memory there."""
+    with open_bounded(path) as file:
+        while piece := file.read(_PIECE):
+            if b"\0" in piece:
+                raise DataError(f"{path} is not a Matrix Market file: it holds bytes 0, and text has none")
 
 
 def _refuse_columns(path: Path, target: str | None, columns: list[str] | None) -> None:

@@ -150,6 +150,9 @@ def test_missing_and_inexact_values_are_refused_with_their_place(tmp_path):
     pq.write_table(pa.table({"a": pa.array([2**60, 1])}), tmp_path / "y.parquet")
     with pytest.raises(DataError, match=r"integers beyond 2\*\*53"):
         kr.open_samples(tmp_path / "y.parquet")[:]
+    pq.write_table(pa.table({"a": [1.0, 2.0], "b": [1.0, np.inf]}), tmp_path / "z.parquet")
+    with pytest.raises(DataError, match="row 1, column 'b': inf; kernels need finite features"):
+        kr.open_samples(tmp_path / "z.parquet")[:]
 
 
 def test_what_cannot_be_opened_says_why(tmp_path):

@@ -255,6 +255,7 @@ def test_damaged_arrays_are_refused(tmp_path):
         ("a.mtx", MARKET + "2 2 1\n1 1 x\n", "line 3: Invalid floating-point value"),
         ("a.mtx", MARKET + "2 2 1\n3 1 2.0\n", "line 3: Row index out of bounds"),
         ("a.mtx", MARKET + "2 2 2\n1 1 2.0\n", "Truncated file"),
+        ("a.mtx", MARKET + "2 2 1\n1 1 19\0.0\n", "holds bytes 0"),
         ("a.mtx", MARKET + "2 2 1\n2 1 nan\n", "row 1, column 0: nan"),
         ("a.mtx", MARKET + "1000000000 1000000000 1\n1 1 2.0\n", "has 1 entries, and its largest node is 999999999"),
         ("a.mtx", MARKET + "99999999999999999999 2 1\n1 1 2.0\n", "not a Matrix Market file"),

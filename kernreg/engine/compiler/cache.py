@@ -97,8 +97,15 @@ def _size(folder: Path) -> int:
     return size
 
 
-def take_over(base: Path) -> None:
-    """Copy what this user has compiled into the cache of another directory; what cannot be read is compiled again."""
+def take_over_compiled(base: Path) -> None:
+    """Copy what this user has compiled into the cache of another directory; what cannot be read is compiled again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     take_over_compiled(Path(folder))
+    """
     own = get_config().cache_directory()
     for folder in _folders():
         target = base / folder.relative_to(own)

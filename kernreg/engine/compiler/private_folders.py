@@ -27,6 +27,13 @@ def make_private(folder: Path, *, below: Path) -> Path:
     """Return a folder, made with its parents where it is missing; raise UnsafeFolder where others may write to it.
 
     What stands between ``below`` and the folder is checked, ``below`` itself is not: it may be shared.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as base:
+    ...     oct(make_private(Path(base) / "mine", below=Path(base)).stat().st_mode & 0o777)
+    '0o700'
     """
     require_private(folder, below=below)  # before anything is made in a folder of somebody else
     missing = [path for path in (folder, *folder.parents) if not path.exists()]

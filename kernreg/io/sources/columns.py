@@ -124,6 +124,11 @@ class ColumnRows(UnitRows):
         large = values.dtype.kind in "iu" and values.dtype.itemsize > 4 and values.size
         if large and max(-int(values.min()), int(values.max())) > _EXACT_INTEGER:
             raise DataError(f"{self.label}, column {name!r}: integers beyond 2**53, which float64 cannot represent")
+        if values.dtype.kind == "f" and not (finite := np.isfinite(values)).all():
+            at = int(np.argmin(finite))
+            raise DataError(
+                f"{self.label}, row {first + at}, column {name!r}: {values[at]}; kernels need finite features"
+            )
         return values
 
     def __getstate__(self) -> dict[str, Any]:

@@ -220,6 +220,7 @@ def test_the_associated_matrix_is_made_in_blocks_where_it_is_large(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::kernreg_krein.dc.UnboundedObjectiveWarning")
 @pytest.mark.parametrize("name", ["krein-svm", "krein-ridge", "krein-ridge-regressor", "iksvm-dc"])
 def test_an_exact_fit_beyond_the_budget_says_so_before(name):
     X = np.random.default_rng(0).normal(size=(400, 3))

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import IO
 
 import kernreg
-from kernreg.engine.compiler import cache
-from kernreg.engine.compiler.private_folders import make_private
+from kernreg.engine import make_private, take_over_compiled
 
 _MOST = 1024  # processes of workers on one machine
 
@@ -51,7 +50,7 @@ def take_own_cache(client: tuple[str, int]) -> Path | None:
                 return None
             if _locked(held):
                 _held, _taken = held, folder
-                cache.take_over(folder)
+                take_over_compiled(folder)
                 kernreg.set_config(cache_dir=folder)
                 return folder
             held.close()

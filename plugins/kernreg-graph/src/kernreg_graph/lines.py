@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kernreg.common.forking import open_in_children
+from kernreg.engine import open_in_children
 
 MEMORY = 1 << 26
 CHUNK = 32  # lines computed together: enough to amortise a pass over a factorisation, few enough to stay small
