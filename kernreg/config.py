@@ -219,7 +219,7 @@ _UNITS = {"": 1, "B": 1} | {
     for power, prefix in enumerate("KMGTP", start=1)
     for end, base in (("B", 1000), ("", 1000), ("IB", 1024), ("I", 1024))
 }
-_SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(?:e(\d+))?\s*([KMGTP]?I?B?|%)$", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(?:e(\d+))?\s*((?:[KMGTP]I?)?B?|%)$", re.IGNORECASE)
 
 
 def _memory(value: Any) -> int | float:

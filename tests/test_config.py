@@ -65,7 +65,7 @@ def test_memory_is_kept_normalised(given, kept):
 
 BAD = {
     "memory": [
-        *["", "lots", "-1GB", "2XB", "GB", "150%", "0%", "0GB", "1.5", "1e999", "2GB!"],
+        *["", "lots", "-1GB", "2XB", "50i", "1IB", "GB", "150%", "0%", "0GB", "1.5", "1e999", "2GB!"],
         *[0, -5, 0.0, 1.5, -0.5, float("nan"), float("inf"), True, []],
     ],
     "threads": [0, -1, 1.5, "two", True, "4"],
