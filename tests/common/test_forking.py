@@ -22,6 +22,7 @@ INTERRUPTED = """
     import os, signal, threading, time
     from kernreg.common.forking import held_while_forking
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell may have switched off
     first, second = threading.RLock(), threading.RLock()
     held_while_forking(first, second)
     held, done, interrupted = threading.Event(), threading.Event(), False

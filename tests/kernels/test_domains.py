@@ -83,7 +83,7 @@ def test_choices_tell_numbers_words_and_truth_values_apart():
     assert choice("a", "b").check("b") == "b"
     assert boolean.check(False) is False
     for domain, wrong in [(choice(1, 0), True), (boolean, 1), (boolean, 0), (choice("1"), 1), (choice(1), "1")]:
-        with pytest.raises(ValueError, match=r"^$"):
+        with pytest.raises((TypeError, ValueError), match=r"^$"):
             domain.check(wrong)
     with pytest.raises(ValueError, match=r"^$"):
         choice("a").check(np.str_("b"))
@@ -129,13 +129,13 @@ def test_graphs_become_their_adjacency_matrices():
         Parameter("g", None, graph).accept([[1.0, 2.0]], "k")
 
 
-@pytest.mark.parametrize(("length", "shown"), [(78, "..."), (77, "'; accepted")])
+@pytest.mark.parametrize(("length", "shown"), [(199, "xx … xx"), (198, "x" * 198 + "'; accepted")])
 def test_long_values_are_cut_in_errors(length, shown):
     with pytest.raises(ParameterError) as told:
         Parameter("s", 1.0, positive).accept("x" * length, "k")
     assert str(told.value).startswith("k: s='xxx")
     assert shown in str(told.value)
-    assert len(str(told.value)) < 130
+    assert len(str(told.value)) < 250
 
 
 @pytest.mark.parametrize(
