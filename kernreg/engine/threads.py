@@ -111,9 +111,8 @@ class _BlasLimit:
         self._lock = threading.Lock()
         self._limits: list[int] = []  # of the calls inside
         self._libraries: list[Any] | None = None
-        self._before: list[
-            int
-        ] = []  # threads of each library, before the first call entered; nothing while none is inside
+        # Threads of each library, before the first call entered; nothing while none is inside.
+        self._before: list[int] = []
 
     def enter(self, limit: int) -> None:
         with self._lock:

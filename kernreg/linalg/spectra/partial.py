@@ -26,7 +26,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from kernreg.common.checks import as_number, is_whole
+from kernreg.common.checks import as_number, check_choice, is_whole
 from kernreg.config import memory_budget
 from kernreg.engine.threads import configured_blas
 from kernreg.errors import DataError, ParameterError, shown
@@ -134,8 +134,8 @@ def eigenpairs(
     n = matrix.shape[0]
     if matrix.shape[1] != n:
         raise DataError(f"the matrix has shape {matrix.shape}; eigenpairs need a square one. Use singular_triplets")
-    _require_choice("method", method, EIGEN_METHODS)
-    _require_choice("order", order, ORDERS)
+    check_choice("method", method, EIGEN_METHODS)
+    check_choice("order", order, ORDERS)
     _require_count(k, n)
     settings, fixed = _settings(matrix, k, method, tol, max_iter, random_state, hints)
     room = of_pairs(n, k, held=True, dense=True) <= memory_budget()
@@ -206,7 +206,7 @@ def singular_triplets(
     """
     matrix = Products(A)
     rows, columns = matrix.shape
-    _require_choice("method", method, SINGULAR_METHODS)
+    check_choice("method", method, SINGULAR_METHODS)
     _require_count(k, min(rows, columns))
     settings, fixed = _settings(matrix, k, method, tol, max_iter, random_state, Hints(callback=callback))
     room = of_triplets(matrix.shape, k, held=True, dense=True) <= memory_budget()
@@ -235,11 +235,6 @@ def singular_triplets(
     kept = matrix.dtype
     values = (spectrum.values / matrix.factor).astype(kept)
     return U.astype(kept, copy=False), values, V.astype(kept, copy=False), report
-
-
-def _require_choice(name: str, value: Any, accepted: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in accepted:
-        raise ParameterError(f"{name}={shown(value)} is not accepted; give {' or '.join(map(repr, accepted))}")
 
 
 def _require_count(k: Any, largest: int) -> None:
