@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
+from kernreg.common.checks import check_choice
 from kernreg.engine.arrays import is_sparse
-from kernreg.errors import DataError, ParameterError, shown
+from kernreg.errors import DataError, ParameterError
 
 MISSING = ("keep", "drop", "raise")
 
@@ -99,8 +100,7 @@ class Dataset(Bunch):
 
 def treat_missing(dataset: Dataset, missing: str) -> Dataset:
     """Return the data set with its missing values kept, their rows dropped, or an error that counts them."""
-    if missing not in MISSING:
-        raise ParameterError(f"missing={shown(missing)} is not accepted; give {' or '.join(map(repr, MISSING))}")
+    check_choice("missing", missing, MISSING)
     rows = dataset.missing()
     if missing == "keep" or not len(rows):
         return dataset

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernreg.common.checks import check_choice
 from kernreg.config import get_config
 from kernreg.engine.arrays import is_sparse
 from kernreg.errors import DataError, ParameterError, shown
@@ -157,8 +158,7 @@ def reconstruct_graph(
     >>> reconstruct_graph([[0.0], [1.0]], [[1.0], [0.1]], [1, 1]).toarray().astype(int).tolist()
     [[0, 1], [1, 0]]
     """
-    if measure not in MEASURES:
-        raise ParameterError(f"measure={shown(measure)} is not accepted; give {' or '.join(map(repr, MEASURES))}")
+    check_choice("measure", measure, MEASURES)
     S, T = check_embedding(sources, "sources"), check_embedding(targets, "targets")
     if S.shape != T.shape:
         raise DataError(f"sources has shape {S.shape} and targets {T.shape}; they embed the same nodes in one space")

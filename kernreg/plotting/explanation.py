@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.errors import DataError, ParameterError, shown
+from kernreg.common.checks import check_choice
+from kernreg.errors import DataError, ParameterError
 from kernreg.plotting.base import BLUE, RED, make_axes, short
 
 KINDS = ("beeswarm", "bar", "one")
@@ -92,8 +93,7 @@ class ExplanationDisplay:
             How many features get a line; the rest are added up in one prediction, and left out elsewhere.
         title : str, optional
         """
-        if kind not in KINDS:
-            raise ParameterError(f"kind={shown(kind)} is not accepted; give {' or '.join(map(repr, KINDS))}")
+        check_choice("kind", kind, KINDS)
         n = len(self.values)
         if self.values.shape[1] == max_features + 1:  # one line for it, or one for "1 other"
             max_features += 1

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.errors import DataError, ParameterError, shown
+from kernreg.common.checks import check_choice
+from kernreg.errors import DataError
 from kernreg.factory import make_kernel
 from kernreg.linalg import asymmetry, centre
 from kernreg.linalg.spectra.centred_pairs import centre_both_sides
@@ -40,8 +41,7 @@ class SpectrumDisplay:
     """
 
     def __init__(self, values: Any, kind: str = "eigenvalues", *, total: int | None = None):
-        if kind not in KINDS:
-            raise ParameterError(f"kind={shown(kind)} is not accepted; give {' or '.join(map(repr, KINDS))}")
+        check_choice("kind", kind, KINDS)
         found = np.asarray(values, dtype=np.float64).ravel()
         if not found.size or not np.isfinite(found).all():
             raise DataError("values is empty or not finite; a spectrum is a list of finite numbers")
@@ -111,8 +111,7 @@ class SpectrumDisplay:
             are zero but for rounding are left out, and counted in the legend.
         title : str, optional
         """
-        if scale not in SCALES:
-            raise ParameterError(f"scale={shown(scale)} is not accepted; give {' or '.join(map(repr, SCALES))}")
+        check_choice("scale", scale, SCALES)
         (self.ax_,) = make_axes(ax, 1)
         self.figure_ = self.ax_.figure
         size, singular = np.abs(self.values), self.kind == KINDS[1]

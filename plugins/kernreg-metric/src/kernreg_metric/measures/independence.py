@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.errors import DataError, ParameterError, shown
+from kernreg.errors import DataError
+from kernreg.solvers import check_choice
 from kernreg_metric.measures.matrices import doubly_centred, matrix_pair, require_symmetry
 
 ESTIMATORS = ("biased", "unbiased")
@@ -43,8 +44,7 @@ def hsic(K: Any, L: Any, estimator: str = "biased") -> float:
     >>> round(hsic(K, K, "unbiased"), 6)
     0.166667
     """
-    if estimator not in ESTIMATORS:
-        raise ParameterError(f"estimator={shown(estimator)} is not accepted; give {' or '.join(map(repr, ESTIMATORS))}")
+    check_choice("estimator", estimator, ESTIMATORS)
     left, right = matrix_pair(K, L)
     for name, matrix in (("K", left), ("L", right)):
         require_symmetry(matrix, name, "HSIC is defined for symmetric kernels; say how to make it one: (K + K.T) / 2")
