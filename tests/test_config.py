@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 import os
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -174,6 +175,21 @@ def test_cache_directory(monkeypatch, tmp_path):
     assert get_config().cache_directory() == Path.home() / "Library" / "Caches" / "kernreg"
 
 
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="HOME is of POSIX")
+@pytest.mark.parametrize("home", ["", "relative"])
+def test_a_home_that_is_no_absolute_path_is_not_used(home, monkeypatch):
+    """The cache would be at the root of the disk, or move with the working directory."""
+    import pwd
+
+    monkeypatch.setattr(pwd, "getpwuid", lambda number: pwd.struct_passwd(["", "", number, 0, "", "/own home", ""]))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("KERNREG_CACHE_DIR", raising=False)
+    monkeypatch.setenv("HOME", home)
+    monkeypatch.setattr(sys, "platform", "linux")
+    with config_context(cache_dir=None):
+        assert get_config().cache_directory() == Path("/own home/.cache/kernreg")
+
+
 def test_a_user_without_a_home_has_a_cache_in_the_folder_of_temporary_files(monkeypatch, tmp_path):
     def homeless():
         raise RuntimeError("Could not determine home directory.")
@@ -181,7 +197,7 @@ def test_a_user_without_a_home_has_a_cache_in_the_folder_of_temporary_files(monk
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.delenv("LOCALAPPDATA", raising=False)
     monkeypatch.setattr(config.Path, "home", homeless)
-    monkeypatch.setattr(config.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert tmp_path in config.Config().cache_directory().parents
 
 
@@ -204,8 +220,8 @@ def test_progress_follows_the_terminal(monkeypatch):
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
-    monkeypatch.setattr(config, "_PROC", tmp_path / "proc")
-    monkeypatch.setattr(config, "_CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(config.machine, "_PROC", tmp_path / "proc")
+    monkeypatch.setattr(config.machine, "_CGROUPS", tmp_path / "cgroup")
 
     def write(name, text):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -250,7 +266,7 @@ def test_budget_is_positive_when_nothing_is_left(machine):
 
 
 def test_memory_without_proc(machine, tmp_path, monkeypatch):
-    monkeypatch.setattr(config, "_PROC", tmp_path / "nowhere")
+    monkeypatch.setattr(config.machine, "_PROC", tmp_path / "nowhere")
     assert config.available_memory() > 0
     monkeypatch.delattr(os, "sysconf")
     assert config.available_memory() == 4 * 2**30
