@@ -4,21 +4,46 @@ A child has only the thread that forked. A lock that another thread held would s
 lock guards would stay half done. So the thread that forks waits for some locks, and both processes let go of them
 (`held_while_forking`). Others guard what is whole at any moment, or are held for as long as somebody else's code
 runs: nobody waits for these, and a child finds them new (`open_in_children`).
+
+Python's own locks of modules that are being imported cannot be opened in a child. So a fork waits, too, until other
+threads have imported what kernreg asked them for: plugins (`forks_wait_for`) and what its functions import.
 """
 
 from __future__ import annotations
 
 import _thread
+
+# Before this module is: their locks are held through forks as well, and what is registered last is taken first. Who
+# forks must not hold them while it waits for an import, which takes them.
+import logging  # noqa: F401
 import os
 import signal
+import sys
 import threading
-from typing import Any, TypeVar
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any, ParamSpec, TypeVar
 from weakref import WeakSet
 
 _SOON = 0.05  # seconds after a fork
+_PAUSE = 0.005  # seconds between two looks at what others import
+_PATIENCE = 60.0  # seconds, for an import may wait for what the thread that forks holds
 
 _Lock = TypeVar("_Lock")
+_Given = ParamSpec("_Given")
+_Returned = TypeVar("_Returned")
 _opened: WeakSet[Any] = WeakSet()
+_held: list[Any] = []  # in the order in which they are taken
+_gate = threading.RLock()  # held by nobody but forks
+
+
+class _Fork(threading.local):
+    taken: tuple[Any, ...] = ()  # the locks that this thread did not hold already
+    interrupted = False
+
+
+_fork = _Fork()
 
 
 def held_while_forking(*locks: Any) -> None:
@@ -31,34 +56,92 @@ def held_while_forking(*locks: Any) -> None:
     >>> import threading
     >>> held_while_forking(threading.RLock())
     """
-    if not hasattr(os, "register_at_fork"):  # Windows
-        return
-    fork = threading.local()  # .taken: those that this thread did not hold already, .interrupted
+    _held[:0] = locks
 
-    def hold() -> None:
-        fork.interrupted = False
-        fork.taken = [lock for lock in locks if not lock._is_owned()]
-        for lock in fork.taken:
-            while not lock._is_owned():  # an interrupt may come after it is acquired
-                try:
+
+def forks_wait_for(function: Callable[_Given, _Returned], *args: _Given.args, **named: _Given.kwargs) -> _Returned:
+    """Call a function that imports: forks of other threads wait until it is done, and it waits until a fork is.
+
+    A thread that is itself in the middle of an import forks at once, for others may wait for it. Nor does any fork wait
+    for longer than a minute.
+
+    >>> forks_wait_for(int, "3")
+    3
+    """
+    with _gate:
+        pass
+    return function(*args, **named)
+
+
+def _hold() -> None:
+    _fork.interrupted = False
+    _fork.taken = tuple(lock for lock in (*_held, _gate) if not lock._is_owned())
+    patient = not (inside_an_import() or _imports_for_us(sys._getframe()))
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            for lock in _fork.taken:
+                if not lock._is_owned():  # an interrupt may have come after it was acquired
                     lock.acquire()
-                except BaseException:
-                    fork.interrupted = True
+            patient = patient and time.monotonic() < end
+            if not patient or not _others_import():
+                return
+            _let_go()
+            time.sleep(_PAUSE)
+        except BaseException:
+            _fork.interrupted = True
 
-    def let_go() -> None:
-        for lock in reversed(fork.taken):
-            while lock._is_owned():
-                try:
-                    lock.release()
-                except BaseException:
-                    fork.interrupted = True
 
-    def let_go_in_parent() -> None:
-        let_go()
-        if fork.interrupted and threading.current_thread() is threading.main_thread():
-            threading.Timer(_SOON, _interrupt_main).start()  # what is raised here is ignored, too
+def _let_go() -> None:
+    for lock in reversed(_fork.taken):
+        while lock._is_owned():
+            try:
+                lock.release()
+            except BaseException:
+                _fork.interrupted = True
 
-    os.register_at_fork(before=hold, after_in_parent=let_go_in_parent, after_in_child=let_go)
+
+def _let_go_in_parent() -> None:
+    _let_go()
+    if _fork.interrupted and threading.current_thread() is threading.main_thread():
+        threading.Timer(_SOON, _interrupt_main).start()  # what is raised here is ignored, too
+
+
+def _others_import() -> bool:
+    """Whether another thread imports something for kernreg."""
+    own = threading.get_ident()
+    return any(_imports_for_us(frame) for thread, frame in sys._current_frames().items() if thread != own)
+
+
+def _imports_for_us(frame: FrameType) -> bool:
+    inside = False
+    for outer in _stack(frame):
+        if outer.f_code is forks_wait_for.__code__:
+            return True
+        if _of_importlib(outer):
+            inside = True
+        elif inside and str(outer.f_globals.get("__name__")).startswith("kernreg"):
+            return True
+    return False
+
+
+def inside_an_import() -> bool:
+    """Whether this thread is running some module's top-level code, and so holds its import lock.
+
+    >>> inside_an_import()
+    False
+    """
+    return any(_of_importlib(frame) for frame in _stack(sys._getframe()))
+
+
+def _stack(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _of_importlib(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith("<frozen importlib")
 
 
 def _interrupt_main() -> None:
@@ -89,3 +172,4 @@ def _open_all() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_open_all)
+    os.register_at_fork(before=_hold, after_in_parent=_let_go_in_parent, after_in_child=_let_go)

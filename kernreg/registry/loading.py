@@ -8,13 +8,12 @@ Python's import locks, which recognise a deadlock. So nobody waits who could be 
 
 from __future__ import annotations
 
-import sys
 import threading
 import warnings
 from importlib import import_module
-from types import FrameType
 from typing import Any, NamedTuple
 
+from kernreg.common.forking import forks_wait_for, inside_an_import
 from kernreg.errors import PluginError, PluginIncompatible, PluginLoadError, PluginWarning
 from kernreg.registry.checks import problem_with
 from kernreg.registry.locks import shared
@@ -71,7 +70,7 @@ class Slot:
             cycle = " -> ".join(repr(slot.claim.name) for slot in [*stack[stack.index(self) :], self])
             reason = f"importing it asks for itself ({cycle}); ask for plugins inside functions, not at import"
             return Outcome(error=PluginLoadError, reason=reason)
-        may_wait = not stack and not _inside_an_import()
+        may_wait = not stack and not inside_an_import()
         with shared.changed:
             while self.outcome is None and self._loading == shared.generation and may_wait:
                 shared.changed.wait()
@@ -108,7 +107,7 @@ def _attempt(claim: Claim) -> Outcome:
         # thread that imports the package and needs the module would wait for that.
         names = module_name.split(".")
         for length in range(1, len(names) + 1):
-            value = module = import_module(".".join(names[:length]))
+            value = module = forks_wait_for(import_module, ".".join(names[:length]))
         for part in path.split("."):
             value = getattr(value, part)
     except KeyboardInterrupt:
@@ -142,13 +141,3 @@ def _tell(failure: BaseException) -> str:
     if isinstance(failure, SystemExit):
         return f"it called sys.exit({failure.code!r}) while it was being imported"
     return summary(failure)
-
-
-def _inside_an_import() -> bool:
-    """Whether this thread is running some module's top-level code, and so holds its import lock."""
-    frame: FrameType | None = sys._getframe()
-    while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
-            return True
-        frame = frame.f_back
-    return False

@@ -23,7 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kernreg.common.forking import open_in_children
+from kernreg.common.forking import forks_wait_for, open_in_children
 from kernreg.errors import KernregError, PluginBlocked, PluginExists, PluginIncompatible, PluginLoadError, PluginWarning
 from kernreg.registry.catalog import get_registry
 from kernreg.registry.checks import problem_with
@@ -156,7 +156,7 @@ def _execute(file: PluginFile, place: Path, source: bytes) -> None:
 
 def _run(module: ModuleType, place: Path, source: bytes) -> None:
     try:
-        exec(compile(source, str(place), "exec", dont_inherit=True), module.__dict__)
+        forks_wait_for(exec, compile(source, str(place), "exec", dont_inherit=True), module.__dict__)
     except KeyboardInterrupt:
         raise
     except PluginExists as error:  # of a registration in the file itself
