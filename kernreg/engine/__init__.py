@@ -36,6 +36,7 @@ from __future__ import annotations
 from kernreg.common.forking import open_in_children
 from kernreg.common.progress import advance
 from kernreg.engine.compiler.cache import take_over_compiled
+from kernreg.engine.compiler.loops import compiled_loop
 from kernreg.engine.compiler.private_folders import make_private
 from kernreg.engine.contract import Engine
 from kernreg.engine.local import LocalEngine
@@ -65,6 +66,7 @@ __all__ = [
     "aligned_chunks",
     "borders",
     "combined",
+    "compiled_loop",
     "cut",
     "describe",
     "is_row_source",

@@ -46,6 +46,22 @@ def as_samples(X: Any, name: str = "X", *, inputs: str = "real") -> Samples:
     return table
 
 
+def as_reals(values: Any, name: str) -> np.ndarray:
+    """Return real numbers in an array of any shape, in memory of their own, as float64; NaN stays what it is.
+
+    Raises
+    ------
+    DataError
+        Where a value is none, or would be another one as float64.
+    """
+    check_readable(values, name)
+    try:
+        array = np.asarray(values.toarray() if is_sparse(values) else values)
+    except (ValueError, TypeError) as cause:
+        raise DataError(f"{name} cannot be read as numbers: {cause}") from cause
+    return np.array(_as_float(array, name), dtype=np.float64)
+
+
 def check_pair(X: Samples, Z: Samples) -> None:
     """Raise DataError unless the rows of X and Z can be compared feature by feature."""
     if X.ndim == 2 and Z.ndim == 2 and X.shape[1] != Z.shape[1]:
@@ -193,9 +209,10 @@ def _as_float(values: np.ndarray, name: str) -> np.ndarray:
             raise DataError(
                 f"{name} holds objects that are not numbers ({cause}); encode text and categories as numbers first"
             ) from cause
+    what = "Complex data not supported: " if kind == "c" else ""
     raise DataError(
-        f"{name} has dtype {values.dtype}; accepted are float64, float32, float16, integers and booleans. "
-        "Complex, long double and text are not converted silently"
+        f"{what}{name} has dtype {values.dtype}; accepted are numbers: float64, float32, float16, integers and "
+        "booleans. Complex, long double, dates and text are not converted silently"
     )
 
 

@@ -183,6 +183,103 @@ def test_a_file_that_others_can_write_to_or_a_link_is_not_unpickled(files, tmp_p
     assert (tmp_path / "run").exists()  # else the test above proves nothing
 
 
+def put_folder(path):
+    path.mkdir()
+
+
+def put_pipe(path):
+    """One that somebody has open for writing, without having written."""
+    os.mkfifo(path)
+    return os.open(path, os.O_RDWR | os.O_NONBLOCK)
+
+
+def put_device(path):
+    try:
+        os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 5))  # zeros without end
+    except OSError:
+        pytest.skip("only root makes devices")
+
+
+def put_giant(path):
+    with open(path, "wb") as file:
+        file.truncate(entry_files._LARGEST + 1)  # no byte of it is on disk
+
+
+@posix
+@pytest.mark.parametrize("put", [put_folder, put_pipe, put_device, put_giant])
+def test_what_is_no_file_of_machine_code_is_neither_read_nor_copied_and_mended(files, tmp_path, put, monkeypatch):
+    made, notes = files
+    path, _ = made._path("key")
+    held = put(path)
+    handles = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").is_dir() else 0
+    path.chmod(0o600)
+    with monkeypatch.context() as patch:
+        patch.setattr(entry_files.os, "read", lambda *args: pytest.fail("read"))
+        copy_own(tmp_path, tmp_path / "copy", below=tmp_path, target_below=tmp_path)
+        assert list((tmp_path / "copy").iterdir()) == []
+        assert made.load("key") is None
+    if handles:
+        assert len(os.listdir("/proc/self/fd")) == handles
+    assert "discarded" in notes[-1]
+    assert not path.exists()
+    made.save("key", 1)
+    assert made.load("key") == 1
+    if held is not None:
+        os.close(held)
+
+
+def test_code_that_is_too_large_is_not_kept(files, tmp_path, monkeypatch):
+    made, _ = files
+    made.save("key", 1)
+    monkeypatch.setattr(entry_files, "_LARGEST", 200)
+    with pytest.raises(OSError, match="too large to be kept"):
+        made.save("key", bytes(300))
+    assert made.load("key") == 1
+
+
+@posix
+def test_a_folder_that_changes_hands_after_it_was_checked_is_not_read(files, tmp_path):
+    """It may stand in one where others rename what they like, and be a link to anything by now."""
+    made, notes = files
+    made.save("key", Marker(tmp_path / "run"))
+    tmp_path.chmod(0o777)
+    assert made.load("key") is None
+    assert f"{tmp_path} can be written to by other users" in notes[-1]
+    tmp_path.chmod(0o700)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_cache_on_a_disk_that_can_only_be_read_is_read(run, tmp_path, fresh_python):
+    first = run()
+    code = textwrap.dedent(RUN.format(umask=0o022, dtype="float64")).replace(
+        "import numpy as np",
+        """
+from kernreg.engine.compiler import entry_files, private_folders
+def refused(*args, **named): raise OSError(30, "Read-only file system")
+private_folders.os.access = lambda *args: False
+private_folders.os.mkdir = entry_files.os.replace = refused
+import numpy as np""",
+        1,
+    )
+    found = fresh_python(code, KERNREG_CACHE_DIR=tmp_path / "cache")
+    assert (found["K"], found["hits"], found["misses"]) == (first["K"], first["misses"], 0)
+    assert "not writable" in found["problem"]
+
+
+def test_the_folder_of_a_process_is_made_anew_where_it_was_cleaned_away():
+    folder = private_folders.of_this_process()
+    assert private_folders.of_this_process() == folder
+    folder.rmdir()
+    again = private_folders.of_this_process()
+    assert again != folder
+    again.rmdir()
+    again.symlink_to(folder.parent)  # somebody takes the name
+    try:
+        assert private_folders.of_this_process() not in (again, folder)
+    finally:
+        again.unlink()
+
+
 # Folders -------------------------------------------------------------------------------------------------------
 
 
@@ -253,6 +350,13 @@ def test_a_cache_that_cannot_be_looked_at_is_described(tmp_path):
         found = cache.describe()
         assert (found["cached functions"], "symbolic links" in found["cache problem"]) == (0, True)
         assert cache.clear() == 0
+
+
+def test_a_cache_whose_name_is_too_long_is_described(tmp_path):
+    with config_context(cache_dir=tmp_path / ("long" * 100)):
+        assert cache.of_function(max, "max", "0") is None
+        assert (cache.describe()["cached functions"], cache.clear()) == (0, 0)
+        assert "too long" in cache.describe()["cache problem"]
 
 
 def test_files_that_go_while_they_are_counted_are_not_counted(tmp_path, monkeypatch):

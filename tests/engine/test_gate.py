@@ -361,7 +361,11 @@ def test_a_directory_that_is_not_writable_leaves_kernels_uncached(monkeypatch, t
     def uncached(dot):
         return dot + 0.125
 
+    def refuse(path, content):
+        raise PermissionError(f"{path} is not writable")
+
     monkeypatch.setattr("os.access", lambda *arguments, **options: False)
+    monkeypatch.setattr("kernreg.engine.compiler.entry_files._write_own", refuse)  # as the system would
     before = cache.statistics()
     with kr.config_context(cache_dir=str(tmp_path)):
         np.testing.assert_allclose(uncached()(X), X @ X.T + 0.125, rtol=1e-12, atol=1e-12)

@@ -38,24 +38,44 @@ def directory() -> Path:
 
 def enable(dispatcher: Any, name: str, fingerprint_hex: str) -> None:
     """Let ``dispatcher`` keep its machine code on disk; without a writable directory it compiles per process."""
-    _dispatchers.append(dispatcher)
+    count(dispatcher)
     if not hasattr(dispatcher, "enable_caching"):  # NUMBA_DISABLE_JIT: a plain function
         return
+    entries = of_function(dispatcher.py_func, name, fingerprint_hex)
+    if entries is not None:
+        dispatcher._cache = entries
+
+
+def of_function(function: Any, name: str, fingerprint_hex: str, more: str = "") -> EntryCache | None:
+    """Return the machine code of a function on disk, None where it has no place; ``more`` is a part of keys."""
     try:
         folder = _folder(f"{name}-{fingerprint_hex[:20]}")
     except OSError as cause:
         _note(str(cause))
-    else:
-        dispatcher._cache = EntryCache(dispatcher.py_func, folder, _note, fingerprint_hex)
+        return None
+    return EntryCache(function, folder, _note, fingerprint_hex + more)
+
+
+def count(dispatcher: Any) -> None:
+    """Let `statistics` count what this dispatcher compiles."""
+    _dispatchers.append(dispatcher)
 
 
 def _folder(name: str) -> Path:
     """Return the folder of a function: in the configured directory, or in a private one where that is not safe."""
+    folder, below = directory() / name, get_config().cache_directory()
     try:
-        return make_private(directory() / name, below=get_config().cache_directory())
+        return make_private(folder, below=below)
     except UnsafeFolder as cause:
         _note(f"{cause}; machine code is kept in a private folder while this process runs")
-    return make_private(of_this_process() / name, below=of_this_process())
+    except OSError as cause:
+        if not folder.is_dir():
+            raise
+        require_private(folder, below=below)
+        _note(str(cause))  # as on a disk that can only be read: what is there is used
+        return folder
+    own = of_this_process()
+    return make_private(own / name, below=own)
 
 
 def _note(reason: str) -> None:
@@ -117,10 +137,10 @@ def take_over_compiled(base: Path) -> None:
 def clear() -> int:
     """Delete every cached function, of every version, and return how many bytes that freed."""
     freed = 0
-    for folder in directory().parent.glob("v*-py*-numba*"):  # nothing that is not ours
-        freed += _size(folder)
-        shutil.rmtree(folder, ignore_errors=True)
-    with suppress(OSError):  # something else is kept there, or there is nothing
+    with suppress(OSError):  # something else is kept there, there is nothing, or no such place can be
+        for folder in directory().parent.glob("v*-py*-numba*"):  # nothing that is not ours
+            freed += _size(folder)
+            shutil.rmtree(folder, ignore_errors=True)
         directory().parent.rmdir()
     return freed
 

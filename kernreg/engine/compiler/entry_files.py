@@ -15,6 +15,7 @@ import hashlib
 import os
 import pickle
 import secrets
+import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +28,7 @@ from kernreg.engine.compiler.private_folders import make_private, require_own, r
 
 _MAGIC = b"kernreg machine code 3\n"
 _LENGTH = 8
+_LARGEST = 1 << 28  # bytes; what is longer is damaged, or not ours
 
 
 class EntryFiles:
@@ -58,7 +60,10 @@ class EntryFiles:
     def save(self, key: Any, data: Any) -> None:
         """Keep something under a key, in place of what was there; raise OSError where the disk is full."""
         path, text = self._path(key)
-        _write_own(path, _sealed(text, dumps(data)))
+        content = _sealed(text, dumps(data))
+        if len(content) > _LARGEST:
+            raise OSError(f"the machine code of {path.parent.name} is too large to be kept")
+        _write_own(path, content)
 
     def flush(self) -> None:
         """Forget everything."""
@@ -76,8 +81,11 @@ class EntryFiles:
 
     def _discard(self, path: Path, reason: str) -> None:
         self.note(f"{reason}; it was discarded, and the kernel compiled again")
-        with suppress(OSError):
+        try:
             path.unlink()
+        except OSError:
+            with suppress(OSError):
+                path.rmdir()
 
 
 class EntryCache(FunctionCache):
@@ -122,11 +130,30 @@ def copy_own(folder: Path, target: Path, *, below: Path, target_below: Path) -> 
 
 
 def _read_own(path: Path) -> bytes:
-    """Return the content of a file that is this user's own; the file that is checked is the one that is read."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    with open(descriptor, "rb") as file:
-        require_own(os.fstat(file.fileno()), str(path))
-        return file.read()
+    """Return the content of a file that is this user's own; what is checked, folder and file, is what is read."""
+    if os.open not in os.supports_dir_fd:  # Windows
+        return _content(os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0)), path)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        require_own(os.fstat(folder), str(path.parent))
+        return _content(os.open(path.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder), path)
+    finally:
+        os.close(folder)
+
+
+def _content(descriptor: int, path: Path) -> bytes:
+    """Return what is in an open file, and close it."""
+    try:
+        status = os.fstat(descriptor)
+        require_own(status, str(path))
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f"{path} is not an ordinary file")
+        if status.st_size > _LARGEST:
+            raise OSError(f"{path} is larger than machine code of a function can be")
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(_LARGEST)
+    finally:
+        os.close(descriptor)
 
 
 def _write_own(path: Path, content: bytes) -> None:

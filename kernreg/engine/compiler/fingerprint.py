@@ -115,7 +115,9 @@ def _compiler_options(value: Any) -> Iterator[str]:
     value = getattr(value, "_dispatcher", value)
     options = getattr(value, "targetoptions", None)
     if isinstance(options, dict):
-        yield repr(sorted((name, repr(option)) for name, option in options.items()))
+        for name, option in sorted(options.items()):
+            yield name
+            yield from _parts(option, Seen())  # flags of fastmath are a set
     if getattr(value, "_can_compile", True) is False:
         yield repr(value.nopython_signatures)
 

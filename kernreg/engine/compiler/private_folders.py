@@ -82,8 +82,19 @@ def require_own(status: os.stat_result, name: str) -> None:
 
 def of_this_process() -> Path:
     """Return a temporary folder of this process, removed when it ends."""
-    if os.getpid() not in _own:
+    folder = _own.get(os.getpid())
+    if folder is None or not _is_own_folder(folder):
         folder = _own[os.getpid()] = Path(tempfile.mkdtemp(prefix="kernreg-cache-"))
         # Not atexit, which processes forked by multiprocessing do not run. Children do not run this for their parent.
         Finalize(None, shutil.rmtree, (folder, True), exitpriority=0)
-    return _own[os.getpid()]
+    return folder
+
+
+def _is_own_folder(path: Path) -> bool:
+    """Whether it is there and nobody else's: what is old may be cleaned away, and the name taken by somebody."""
+    try:
+        status = os.lstat(path)
+        require_own(status, str(path))
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode)

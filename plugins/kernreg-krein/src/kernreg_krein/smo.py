@@ -12,10 +12,11 @@ their bounds are solved for at once, which makes the solution exact where the ri
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from kernreg.engine import compiled_loop
 
 _STEPS = 20_000  # between two looks at whether somebody interrupts
 _SMALLEST_CURVATURE = 1e-12
@@ -69,15 +70,7 @@ def solve_box(H: np.ndarray, y: np.ndarray, c: np.ndarray, tol: float, max_iter:
     return BoxSolution(beta, b, max(0.0, down - up), steps)
 
 
-def _compiled(function: Any) -> Any:
-    """Compile, and keep the machine code on disk where Numba finds a folder that can be written to."""
-    try:
-        return njit(cache=True)(function)
-    except RuntimeError:
-        return njit(function)
-
-
-@_compiled
+@compiled_loop(fastmath=(), error_model="python")
 def _steps(
     H: np.ndarray, low: np.ndarray, high: np.ndarray, beta: np.ndarray, g: np.ndarray, tol: float, steps: int
 ) -> int:  # pragma: no cover  compiled

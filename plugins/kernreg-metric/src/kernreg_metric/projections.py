@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from kernreg.engine import compiled_loop
 from kernreg.linalg import generator
 
 # Rank-one updates are gathered and added to K together, as one matrix product: as many as keep their part of the work,
@@ -151,17 +151,12 @@ class _Updates(NamedTuple):
     strip: np.ndarray
 
 
-def _compiled(function: Any) -> Any:
-    """Compile without the interpreter's lock; keep the machine code on disk where a folder can be written."""
-    # Sums may be reordered, so that they vectorise; infinities and NaN keep their meaning.
-    options: Any = {"nogil": True, "fastmath": {"reassoc", "contract"}}
-    try:
-        return numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # Numba finds no place for its cache
-        return numba.njit(**options)(function)
+# Sums may be reordered, so that they vectorise; infinities and NaN keep their meaning.
+_vectorised = compiled_loop(fastmath={"reassoc", "contract"}, error_model="python")
 
 
-def _sweep_once(K, order, constraints, gamma, updates):
+@_vectorised
+def _sweep(K, order, constraints, gamma, updates):
     """Project on every constraint once; return the largest relative change of a distance.
 
     K is the matrix plus ``pending diag(factors) pendingᵀ``, of which the first ``used`` columns count.
@@ -205,7 +200,8 @@ def _sweep_once(K, order, constraints, gamma, updates):
     return largest
 
 
-def _add(K, updates, used):
+@_vectorised
+def _add_pending(K, updates, used):
     """Add pending diag(factors) pendingᵀ to K."""
     n = len(K)
     pending, weighted, factors, strip = updates
@@ -217,7 +213,3 @@ def _add(K, updates, used):
         stop = min(n, start + len(strip))
         np.dot(pending[start:stop], weighted, strip[: stop - start])
         K[start:stop] += strip[: stop - start]
-
-
-_add_pending = _compiled(_add)
-_sweep = _compiled(_sweep_once)

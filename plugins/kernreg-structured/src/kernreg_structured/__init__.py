@@ -8,7 +8,6 @@ divergences.py   divergences between mixtures (compiled): closed, variational, b
 mixed.py       gower: numbers and categories, with missing values
 tables.py        how tables with categories are read and packed
 coefficients.py  the coefficient of pairs of rows (compiled)
-compiling.py   how functions are compiled
 """
 
 from kernreg_structured.alignment import gak, log_gak

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernreg_structured.compiling import compiled
+from kernreg.engine import compiled_loop
 
 NOTHING = -1  # in the place of a column
 _STEP = 32  # columns of a row on the diagonal are a multiple of this
 _SIZE = 8  # bytes of a number: a constant, so that the compiler knows the stride
 
 
-@compiled
+@compiled_loop
 def _paired_columns(of_X, of_Z):
     """Which columns count, and how many of them are numbers, for both sides.
 
@@ -35,7 +35,7 @@ def _paired_columns(of_X, of_Z):
     return order[:count], numbers
 
 
-@compiled
+@compiled_loop
 def _by_columns(Z, order, numbers, of_Z, z):
     """Write the columns that count to rows of z, numbers scaled; say whether a value is missing."""
     missing = False
@@ -49,7 +49,7 @@ def _by_columns(Z, order, numbers, of_Z, z):
     return missing
 
 
-@compiled
+@compiled_loop
 def _weights_of_values(z, order, of_Z, there):
     """Write the weight of every value, 0 of a missing one; return the sums of these over columns."""
     total = np.zeros(z.shape[1])
@@ -65,7 +65,7 @@ def _weights_of_values(z, order, of_Z, there):
     return total
 
 
-@compiled
+@compiled_loop
 def _row(sample, order, numbers, of_X, x, w):
     """Write the values of one sample and their weights, both 0 of a missing one; return their sum, and if none is."""
     total, complete = 0.0, True
@@ -81,24 +81,24 @@ def _row(sample, order, numbers, of_X, x, w):
     return total, complete
 
 
-@compiled
+@compiled_loop
 def _apart(x, z, most):
     distance = abs(x - z)
     return most if distance > most else distance
 
 
-@compiled
+@compiled_loop
 def _known_apart(x, z, most):
     distance = _apart(x, z, most)
     return distance if distance > 0.0 else 0.0  # not NaN
 
 
-@compiled
+@compiled_loop
 def _different(x, z, most):
     return most if x < z or x > z else 0.0  # neither where z is NaN
 
 
-@compiled
+@compiled_loop
 def _add_distances(x, w, z, numbers, missing, distances):
     """Add the weighted distances of one sample from those of z, 0 where that has no value."""
     for c in range(0, numbers, 2):
@@ -115,13 +115,13 @@ def _add_distances(x, w, z, numbers, missing, distances):
             distances[j] += _different(x0, z0[j], w0) + _different(x1, z1[j], w1)
 
 
-@compiled
+@compiled_loop
 def _are_whole(weights):
     """Whether sums and differences of the weights are exact, in whatever order."""
     return weights.sum() < 2.0**53 and (weights == np.floor(weights)).all()
 
 
-@compiled
+@compiled_loop
 def _sum_known(w, there, nothing, every, exact, total):
     """Write the sums of weights over the columns that both samples of a pair have; `every` are those over all."""
     if exact:  # few are missing, as a rule
@@ -140,7 +140,7 @@ def _sum_known(w, there, nothing, every, exact, total):
             total[j] += w0[j] + w1[j]
 
 
-@compiled
+@compiled_loop
 def _put(distances, total, out):
     """Write 1 - distance / total to a row, 0 where two samples have no column in common."""
     if out.strides[0] == _SIZE:  # and so the loop is vectorised
@@ -151,7 +151,7 @@ def _put(distances, total, out):
             out[j] = 1.0 - distances[j] / total[j] if total[j] > 0.0 else 0.0
 
 
-@compiled
+@compiled_loop
 def _put_complete(distances, total, out):
     """The same with one total for all, which is not 0."""
     if out.strides[0] == _SIZE:
@@ -162,7 +162,7 @@ def _put_complete(distances, total, out):
             out[j] = 1.0 - distances[j] / total
 
 
-@compiled
+@compiled_loop
 def fill_coefficients(X, Z, of_X, of_Z, lower, out):
     """Write 1 - Σ_k distance_k / Σ_k w_k of all pairs of rows of two tables, the sums over columns that both have.
 

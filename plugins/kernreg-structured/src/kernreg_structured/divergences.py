@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from kernreg_structured.compiling import compiled
+from kernreg.engine import compiled_loop
 
 
-@compiled
+@compiled_loop
 def _quadratic(precision, apart, diagonal):
     """apartᵀ P apart; P is the diagonal of a matrix, or all of it, row after row."""
     d, total = len(apart), 0.0
@@ -25,7 +25,7 @@ def _quadratic(precision, apart, diagonal):
     return total
 
 
-@compiled
+@compiled_loop
 def _between_gaussians(mean, covariance, determinant, other, precision, other_determinant, diagonal, apart):
     """½ (tr(P₂ Σ₁) + (μ₁ - μ₂)ᵀ P₂ (μ₁ - μ₂) - d + log det Σ₂ - log det Σ₁)."""
     trace = 0.0
@@ -37,7 +37,7 @@ def _between_gaussians(mean, covariance, determinant, other, precision, other_de
     return 0.5 * (trace + distance - len(apart) + other_determinant - determinant)
 
 
-@compiled
+@compiled_loop
 def _log_sum(terms, count):
     """log Σ exp(terms)."""
     top = -np.inf
@@ -49,7 +49,7 @@ def _log_sum(terms, count):
     return top + math.log(total)
 
 
-@compiled
+@compiled_loop
 def overlaps(left, right, diagonal, out):
     """out[i, j, a] = log Σ_b ω_b exp(-KL(x_i's component a ‖ z_j's component b)); 0 for components without weight.
 
@@ -81,7 +81,7 @@ def overlaps(left, right, diagonal, out):
                     out[i, j, a] = _log_sum(terms, c)
 
 
-@compiled
+@compiled_loop
 def log_densities(draws, mixture, diagonal, out):
     """out[s] = the logarithm of a mixture's density at each draw."""
     weights, means, precisions, determinants = mixture
@@ -99,7 +99,7 @@ def log_densities(draws, mixture, diagonal, out):
         out[s] = _log_sum(terms, c)
 
 
-@compiled
+@compiled_loop
 def by_draws(draws, own, right, diagonal, out):
     """out[i, j] = the mean of log f_i - log g_j over the draws from f_i."""
     weights, means, precisions, determinants = right

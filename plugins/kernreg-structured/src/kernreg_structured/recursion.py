@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from kernreg_structured.compiling import compiled
+from kernreg.engine import compiled_loop
 
 LOG2E = 1.0 / math.log(2.0)
 LN2_HEAD, LN2_TAIL = float.fromhex("0x1.62e42fefap-1"), float.fromhex("0x1.cf79abc9e3b3ap-40")
@@ -28,13 +28,13 @@ ONE = np.uint64(0x3FF0000000000000)
 WHOLE = np.uint64(0x4330000000000000)  # the bits of 2^52
 
 
-@compiled
+@compiled_loop
 def _power_of_two(k):
     """2^k of a whole number k from -1000 to 1000."""
     return np.uint64(np.float64(k + (SHIFT + 1023.0)).view(np.uint64) << EXPONENT).view(np.float64)
 
 
-@compiled
+@compiled_loop
 def _exp_reduced(r):
     """e^r for |r| <= (ln 2)/2, by the Taylor polynomial of degree 13: the rest is below 5e-18."""
     p = 1.0 / 6227020800.0
@@ -53,7 +53,7 @@ def _exp_reduced(r):
     return p * r + 1.0
 
 
-@compiled
+@compiled_loop
 def _local(distances, weights, first, count, half_precision, g, exponents):
     """g 2^-exponent = w κ / (2 - w κ), κ = exp(-d²/2σ²), for ``count`` squared distances; w = 1 without weights."""
     for k in range(count):
@@ -67,7 +67,7 @@ def _local(distances, weights, first, count, half_precision, g, exponents):
         exponents[k] = n
 
 
-@compiled
+@compiled_loop
 def _step(g, exponents, count, last, before, new):
     """One antidiagonal, from the last two into a new one: mantissas and exponents, which begin one cell earlier."""
     (m1, e1), (m2, e2), (m0, e0) = last, before, new
@@ -83,7 +83,7 @@ def _step(g, exponents, count, last, before, new):
         e0[k + 1] = top + (np.uint64((bits >> EXPONENT) | WHOLE).view(np.float64) - (SHIFT + 1023.0)) - exponents[k]
 
 
-@compiled
+@compiled_loop
 def _log_alignments(x, z, width, half_precision, weights, band, work):
     """log Σ over alignments of Π of local similarities; x is width × n, z width × m with its columns reversed."""
     n, m = len(x) // width, len(z) // width
@@ -120,14 +120,14 @@ def _log_alignments(x, z, width, half_precision, weights, band, work):
     return (e1[n] + math.log2(m1[n])) / LOG2E
 
 
-@compiled
+@compiled_loop
 def _reversed(values, start, length, width, into):
     for d in range(width):
         for k in range(length):
             into[d * length + k] = values[start + d * length + length - 1 - k]
 
 
-@compiled
+@compiled_loop
 def log_alignments(left, right, width, sigma, band, weights, same, out):
     """Fill ``out`` with the logarithm of the kernel of all pairs; -inf where a band admits no alignment.
 
@@ -157,7 +157,7 @@ def log_alignments(left, right, width, sigma, band, weights, same, out):
                 out[j, i] = out[i, j]
 
 
-@compiled
+@compiled_loop
 def own_log_alignments(side, width, sigma, band, weights, out):
     """Fill ``out`` with the logarithm of the kernel of each series with itself."""
     X, starts = side

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from kernreg.engine import compiled_loop
 from kernreg.errors import DataError
 from kernreg.kernels import PackedSamples, Structure
-from kernreg_structured.compiling import compiled
 
 _BITS = 52
 _INFINITE = "holds infinite values; accepted are finite numbers, and NaN for missing ones"
@@ -149,7 +149,7 @@ def _packed_numbers(structure: str, table: np.ndarray, name: str) -> PackedSampl
     return PackedSamples(structure, values, None, {"categorical": kinds, "names": ()})
 
 
-@compiled
+@compiled_loop
 def extents(values):
     """Return the least and the largest number of each column; infinity and minus infinity of one without numbers."""
     found = np.empty((2, values.shape[1]))
