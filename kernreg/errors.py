@@ -56,9 +56,9 @@ def shown(value: object) -> str:
     >>> shown(10**5000), len(shown("x" * 1_000_000)) < 250
     ('(an integer of more than 20 digits)', True)
     """
-    if isinstance(value, int) and abs(value) >= 10**20:
-        return "(an integer of more than 20 digits)"
     try:
+        if isinstance(value, int) and abs(value) >= 10**20:
+            return "(an integer of more than 20 digits)"
         if isinstance(value, list | tuple) and len(value) > _MANY:
             return f"({type(value).__name__} of {len(value)} values that begins with {shown(value[:5])})"
         text = repr(value)

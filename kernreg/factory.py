@@ -49,7 +49,7 @@ def make_kernel(spec: Any, **params: Any) -> Any:
     True
     """
     if isinstance(spec, str):
-        read = parse_spec(spec)
+        read = _read("kernel", spec)
         family = get_registry("kernel").get(read.name)
         return _call(family, read, params, [parameter.name for parameter in getattr(family, "parameters", ())])
     if hasattr(spec, "family") and hasattr(spec, "set_params"):
@@ -257,7 +257,7 @@ def register(kind: str, name: str, obj: Any = _ABSENT, *, replace: bool = False)
 
 def _make_instance(kind: str, spec: Any, params: dict[str, Any]) -> Any:
     if isinstance(spec, str):
-        read = parse_spec(spec)
+        read = _read(kind, spec)
         cls = get_registry(kind).get(read.name)
         return _call(cls, read, params, _parameters(cls))
     if isinstance(spec, type):
@@ -272,6 +272,14 @@ def _make_instance(kind: str, spec: Any, params: dict[str, Any]) -> Any:
     raise SpecError(
         f"{shown(spec)} is not a {kind}; give a spec such as 'name(parameter=value)', a class or an instance"
     )
+
+
+def _read(kind: str, spec: str) -> Spec:
+    """Read a spec; an error says what it was to be, since it may have been given as a parameter among others."""
+    try:
+        return parse_spec(spec)
+    except SpecError as error:
+        raise SpecError(f"{kind}: {error}") from None
 
 
 def _check_kind(kind: str, cls: type) -> None:

@@ -83,9 +83,11 @@ SOLVERS = {
     "check_flag",
     "check_gamma",
     "check_number",
+    "check_real_targets",
     "check_samples",
     "check_table",
     "check_weights",
+    "documented_with",
     "check_training_set",
     "given_graph",
     "linear_svd",
@@ -97,6 +99,7 @@ SOLVERS = {
     "smoothest",
     "tune",
     "two_kpca",
+    "warn_beyond_budget",
     "warn_if_uninformative",
 }
 

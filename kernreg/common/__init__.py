@@ -4,7 +4,8 @@ atomic.py    replace a file whole or not at all
 bounded.py   read ordinary files only, within the memory budget
 checks.py    single parameters: numbers, counts, flags, words
 display.py   records as short text and as tables in notebooks
-forking.py   locks that a forked child finds open
+docstrings.py  what several docstrings say alike
+forking.py   locks that a forked child finds open, imports that a fork waits for
 hints.py     words of scikit-learn, and what they are called here
 medians.py   medians of weighted values
 progress.py  progress bars: on a terminal only, or as the configuration says

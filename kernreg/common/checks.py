@@ -6,7 +6,7 @@ A number is a real number of Python or NumPy. Truth values and spans of time cou
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Sized
 from numbers import Integral, Real
 from typing import Any
 
@@ -15,7 +15,9 @@ import numpy as np
 from kernreg.errors import ParameterError, shown
 
 _LARGEST_COUNT = 2**31 - 1  # of iterations, neighbours, landmarks: what every library counts to
-_NO_NUMBERS = (bool, np.bool_, np.timedelta64)  # which are integers to Python or NumPy
+_PLAIN = (type(None), bool, int, float, str, bytes, tuple, list, dict)  # what nobody has put code into
+_LONGEST = 200  # characters of somebody else's message
+_NO_NUMBERS: tuple[type, ...] = (bool, np.bool_, np.timedelta64)  # which are integers to Python or NumPy
 
 
 def is_real(value: Any) -> bool:
@@ -24,7 +26,7 @@ def is_real(value: Any) -> bool:
     >>> is_real(2), is_real(np.float32(0.5)), is_real(True), is_real("2"), is_real(np.timedelta64(2, "s"))
     (True, True, False, False, False)
     """
-    return isinstance(value, Real) and not isinstance(value, _NO_NUMBERS)
+    return isinstance(value, Real) and not isinstance(value, _NO_NUMBERS) and not _refuses(value)
 
 
 def is_whole(value: Any) -> bool:
@@ -33,7 +35,16 @@ def is_whole(value: Any) -> bool:
     >>> is_whole(2), is_whole(np.int8(2)), is_whole(2.0), is_whole(True)
     (True, True, False, False)
     """
-    return isinstance(value, Integral) and not isinstance(value, _NO_NUMBERS)
+    return isinstance(value, Integral) and not isinstance(value, _NO_NUMBERS) and not _refuses(value)
+
+
+def _refuses(value: Any) -> bool:
+    """Whether a value's own code raises where it is compared: what is derived from a number or text may do so."""
+    try:
+        bool(value == value), bool(value < value), hash(value)
+    except Exception:  # of any kind: the code is somebody's own
+        return True
+    return False
 
 
 def as_number(value: Any) -> float:
@@ -48,6 +59,17 @@ def as_number(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+    except Exception:  # of any kind: the value's own code
+        return math.nan
+
+
+def is_word(value: Any, word: str) -> bool:
+    """Whether a parameter is this word. Of an array, which no fit has seen yet, ``==`` has several answers.
+
+    >>> is_word("a3", "a3"), is_word(["a3"], "a3")
+    (True, False)
+    """
+    return isinstance(value, str) and value == word
 
 
 def check_choice(name: str, value: Any, accepted: Sequence[str]) -> str:
@@ -56,25 +78,60 @@ def check_choice(name: str, value: Any, accepted: Sequence[str]) -> str:
     >>> check_choice("on_pole", "damp", ("raise", "damp"))
     'damp'
     """
-    if isinstance(value, str) and value in accepted:
+    if isinstance(value, str) and not _refuses(value) and value in accepted:
         return value
     raise ParameterError(f"{name}={shown(value)} is not accepted; give {' or '.join(map(repr, accepted))}")
 
 
-def check_number(name: str, value: Any, low: float = 0.0, high: float = math.inf, *, open_low: bool = True) -> float:
-    """Return a finite number above ``low`` and below ``high`` as a float; without ``open_low`` also ``low`` itself.
+def check_sound(name: str, value: Any) -> None:
+    """Refuse a value whose own code raises where it is compared, measured or asked for an attribute, and mocks.
+
+    What a parameter may be is for others to say. They ask whether it is equal to a word, how long it is or whether it
+    has a method, and an error that comes out of the value itself would name neither the parameter nor what is accepted.
+
+    >>> check_sound("gamma", [1.0, 2.0])
+    >>> class Proud:
+    ...     def __eq__(self, other):
+    ...         raise RuntimeError("incomparable")
+    >>> check_sound("gamma", Proud())
+    Traceback (most recent call last):
+    kernreg.errors.ParameterError: gamma=... is not accepted; RuntimeError came out of it: incomparable
+    """
+    if type(value) in _PLAIN or isinstance(value, np.ndarray | np.generic | type):
+        return
+    try:
+        pretends = hasattr(value, "no attribute has this name")
+        # Ensembles that are not fitted yet have no length, nor have sparse tables; others compare number by number.
+        if not pretends and not hasattr(value, "get_params") and not hasattr(value, "shape"):
+            _ = value == "", value == value
+            if isinstance(value, Sized):
+                len(value)
+            if isinstance(value, Mapping):
+                value.keys(), value.items()
+    except Exception as error:  # of any kind: the code is somebody's own
+        raise ParameterError(
+            f"{name}={shown(value)} is not accepted; {type(error).__name__} came out of it: {str(error)[:_LONGEST]}"
+        ) from None
+    if pretends:
+        raise ParameterError(f"{name}={shown(value)} is not accepted; it has an attribute of every name, as mocks have")
+
+
+def check_number(name: str, value: Any, low: float = 0.0, high: float = 1e100, *, open_low: bool = True) -> float:
+    """Return a number above ``low`` and below ``high`` as a float; without ``open_low`` also ``low`` itself.
+
+    Few computations get further than ``high``: squares and products of larger numbers are soon infinite.
 
     >>> check_number("C", 2), check_number("ridge", 0.0, open_low=False)
     (2.0, 0.0)
     >>> check_number("tol", -1.0)
     Traceback (most recent call last):
-    kernreg.errors.ParameterError: tol=-1.0 is not accepted; give a finite number above 0
+    kernreg.errors.ParameterError: tol=-1.0 is not accepted; give a number above 0 and below 1e+100
     """
     number = as_number(value)
     if low < number < high or (number == low and not open_low):
         return number
-    bounds = f"{'above' if open_low else 'of at least'} {low:g}" + (f" and below {high:g}" if high < math.inf else "")
-    raise ParameterError(f"{name}={shown(value)} is not accepted; give a finite number {bounds}")
+    bounds = f"{'above' if open_low else 'of at least'} {low:g} and below {high:g}"
+    raise ParameterError(f"{name}={shown(value)} is not accepted; give a number {bounds}")
 
 
 def check_count(name: str, value: Any, low: int = 1) -> int:

@@ -16,6 +16,7 @@ from kernreg.engine.dispatch import LOCAL, configured_engine, current_engine, pl
 from kernreg.engine.products import mirrored_columns
 from kernreg.engine.running.handles import is_streamed
 from kernreg.kernels.columns import are_wide, blocks_by_columns
+from kernreg.kernels.ranges import warn_unless_finite
 from kernreg.kernels.row_block_operator import RowBlockOperator
 from kernreg.kernels.samples import overlaps, same_samples
 from kernreg.kernels.sharing import current_store
@@ -129,11 +130,11 @@ class Kernel(KernelValue):
             check_out(out, (X.shape[0], other.shape[0]), result_dtype(X, other))
             if overlaps(out, X) or overlaps(out, other):
                 out[...] = self._matrix(X, Z, None)  # what is read must not be overwritten meanwhile
-                return out
+                return warn_unless_finite(self, out)
         store = current_store()
         if store is not None and out is None:
-            return store.matrix(self, X, Z, lambda: self._matrix(X, Z, None))
-        return self._matrix(X, Z, out)
+            return warn_unless_finite(self, store.matrix(self, X, Z, lambda: self._matrix(X, Z, None)))
+        return warn_unless_finite(self, self._matrix(X, Z, out))
 
     def _matrix(self, X: Any, Z: Any, out: np.ndarray | None = None) -> np.ndarray:
         """Return K(X, Z) of checked samples by the configured engine; `_evaluate` is what one machine does."""
@@ -176,22 +177,25 @@ class Kernel(KernelValue):
         if isinstance(X, Handle):
             kernel = self.resolve_widths(X)
             rows = DiagonalRows(kernel._anchored(whole(X), None) if kernel.takes_reference else kernel)
-            return current_engine().map_rows(rows, X, X[:1], only_column)
-        return self._diagonal(X)
+            return warn_unless_finite(self, current_engine().map_rows(rows, X, X[:1], only_column))
+        return warn_unless_finite(self, self._diagonal(X))
 
     def rows(self, X: Any, Z: Any, start: int, stop: int) -> np.ndarray:
         """Return rows ``start:stop`` of K(X, Z); ``Z=None`` stands for X."""
         X, Z = self.check_sample_pair(X, Z)
         kernel = self._anchored(X, Z)
-        return kernel._evaluate(X[start:stop], X if Z is None else Z, None, start if Z is None else None)
+        start_of_Z = start if Z is None else None
+        return warn_unless_finite(self, kernel._evaluate(X[start:stop], X if Z is None else Z, None, start_of_Z))
 
     def blocks(self, X: Any, Z: Any = None, *, block_rows: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield (rows, block) over K(X, Z), each block within the memory budget."""
         X, Z = self.check_sample_pair(X, Z)
         columns = X if Z is None else Z
         if are_wide(columns):
-            return blocks_by_columns(self._by_columns(X, columns), X, columns, block_rows)
-        return current_engine().blocks(self._ship(X, Z), X, Z, block_rows)
+            found = blocks_by_columns(self._by_columns(X, columns), X, columns, block_rows)
+        else:
+            found = current_engine().blocks(self._ship(X, Z), X, Z, block_rows)
+        return ((rows, warn_unless_finite(self, block)) for rows, block in found)
 
     def map_rows(
         self, X: Any, Z: Any, function: Callable[..., Any], combine: str = "concatenate", *, args: Any = ()

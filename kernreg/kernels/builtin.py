@@ -46,7 +46,7 @@ def poly(dot, degree=3, c=1.0):
     """(⟨x, y⟩ + c)^degree.
 
     Positive definite for integers. A degree that is no integer is for samples with ⟨x, y⟩ + c ≥ 0, such as non-negative
-    ones: elsewhere the power is not a number, and solvers say for which samples.
+    ones: elsewhere the power is not a number: there is a warning, and solvers say for which samples.
 
     Examples
     --------

@@ -75,7 +75,9 @@ class Parameter:
             return self.domain.check(value)
         except DataError as error:  # says itself what is wrong
             raise ParameterError(f"{owner}: {self.name} {error}") from None
-        except (ValueError, TypeError, ArithmeticError, RuntimeError):  # what a value's own code raises among them
+        except MemoryError:
+            raise
+        except Exception:  # of any kind: the value's own code
             raise ParameterError(f"{owner}: {self.name}={shown(value)}; accepted is {self.domain}") from None
 
 
@@ -83,6 +85,8 @@ def _number(value: Any) -> float:
     # What float() would take: truth values, text, and complex numbers, of which it drops a part.
     kind = value.dtype.kind if isinstance(value, np.ndarray | np.generic) else ""
     if isinstance(value, bool | str | bytes) or value is None or kind not in ("", "f", "i", "u"):
+        raise TypeError
+    if np.ndim(value):  # of which NumPy before 2.4 would take the only entry
         raise TypeError
     if value is np.ma.masked or np.ma.is_masked(value):
         raise ValueError

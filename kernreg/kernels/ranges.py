@@ -27,6 +27,7 @@ SAFE: dict[str, tuple[float, float]] = {
     "l1": SUMS,
 }
 
+_LOOKED_AT = 1_000_000  # values of a matrix: it takes less than a millisecond
 _PACKAGE = str(Path(__file__).parent.parent)
 
 
@@ -45,6 +46,30 @@ def warn_beyond(kernel: Any, X: Any, name: str) -> None:
             RangeWarning,
             stacklevel=_outside(),
         )
+
+
+def warn_unless_finite(kernel: Any, values: np.ndarray) -> np.ndarray:
+    """Return kernel values, after a warning where they are not all finite: parameters decide, not sizes alone.
+
+    A power of a negative number is none, an exponent may be too large. A positive definite kernel is bounded by its
+    diagonal and not looked at; of a large matrix of another one, rows of about a million values are, evenly spaced.
+    """
+    inside = sys._getframe(2).f_code.co_filename.startswith(_PACKAGE)  # solvers look themselves, and say where
+    if inside or kernel.definite is True or values.dtype.kind != "f" or not values.size:
+        return values
+    some = np.atleast_2d(values)[:: max(1, values.size // _LOOKED_AT)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(some.sum()):  # where the sum is not, all values may be finite nevertheless
+            return values
+    lost = next((row for row in some if not np.isfinite(row).all()), None)
+    if lost is not None:
+        warnings.warn(
+            f"{kernel.name}: a value is {lost[~np.isfinite(lost)][0]}, and so may others be: with its parameters this "
+            "kernel is no number of these samples. Change the parameters, or the samples",
+            RangeWarning,
+            stacklevel=_outside(),
+        )
+    return values
 
 
 def _beyond(values: np.ndarray, low: float, high: float) -> float:

@@ -23,15 +23,17 @@ May import: the layers below it in docs/extend/architecture.md. An ensembler is 
 For those who write solvers: `KernelParameters` is the base of an estimator with a parameter ``kernel``, `KernelLearner`
 of one that learns a kernel, and both inherit `AtomicFit`: a fit stores all or nothing; `check_samples`, `check_table`,
 `check_choice`, `check_number`, `check_count` and `check_flag` check what comes in, `require_symmetric` refuses
-asymmetric kernels;
-`neighbour_graph` and `given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors; a dataclass that
-inherits `Display` prints as a short text. Of supervised solvers: `check_training_set` returns a `TrainingSet`,
-`ClassTargets` and `RealTargets` turn targets into columns of numbers and decision values back, `check_gamma` reads γ,
+asymmetric kernels; `neighbour_graph` and `given_graph` make a `NeighbourGraph`, `smoothest` finds its eigenvectors; a
+dataclass that inherits `Display` prints as a short text, and `documented_with` writes once what several docstrings say.
+Of supervised solvers: `check_training_set` returns a `TrainingSet`, `ClassTargets` and `RealTargets` turn targets into
+columns of numbers and decision values back, `check_real_targets` reads those of a regression, `check_gamma` γ,
 `calibrate` and `probabilities` turn decision values into probabilities, `row_by_row` lets a prediction take samples on
-disk, `warn_if_uninformative` warns of kernels that say nothing.
+disk, `warn_if_uninformative` warns of kernels that say nothing, `warn_beyond_budget` of fits that take much memory.
 """
 
 from kernreg.common.display import Display
+from kernreg.common.docstrings import documented_with
+from kernreg.solvers.advice import warn_beyond_budget
 from kernreg.solvers.atomicity import AtomicFit
 from kernreg.solvers.cells.classifier import CellsClassifier
 from kernreg.solvers.cells.regressor import CellsRegressor
@@ -55,7 +57,7 @@ from kernreg.solvers.kernel_learning.scg_osk import SCGOSK
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 from kernreg.solvers.parameters import KernelParameters, check_choice, check_count, check_flag, check_number
 from kernreg.solvers.relevance.scaler import FeatureRelevance
-from kernreg.solvers.samples import check_samples, check_table, check_weights
+from kernreg.solvers.samples import check_real_targets, check_samples, check_table, check_weights
 from kernreg.solvers.streamed import row_by_row
 from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some
 from kernreg.solvers.tuning import TuneResult, tune
@@ -93,10 +95,12 @@ __all__ = [
     "check_flag",
     "check_gamma",
     "check_number",
+    "check_real_targets",
     "check_samples",
     "check_table",
     "check_training_set",
     "check_weights",
+    "documented_with",
     "given_graph",
     "linear_svd",
     "neighbour_graph",
@@ -107,5 +111,6 @@ __all__ = [
     "smoothest",
     "tune",
     "two_kpca",
+    "warn_beyond_budget",
     "warn_if_uninformative",
 ]

@@ -2,19 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from kernreg.common.checks import as_number, check_choice, check_count, check_flag, check_number
-from kernreg.errors import KernregError, ParameterError, SpecError, shown
+from kernreg.errors import KernregError, ParameterError, SpecError, UnknownPlugin, shown
 from kernreg.factory import make_kernel
 from kernreg.kernels import Kernel
 from kernreg.solvers.atomicity import AtomicFit
 from kernreg.solvers.elsewhere import ROW_METHODS, row_method
 
-__all__ = ["KernelParameters", "as_number", "check_choice", "check_count", "check_flag", "check_number"]
+__all__ = [
+    "KernelParameters",
+    "as_number",
+    "check_choice",
+    "check_count",
+    "check_flag",
+    "check_number",
+    "given_as",
+    "unfitted_copy",
+]
+
+
+@contextmanager
+def given_as(parameter: str, value: Any) -> Iterator[None]:
+    """Name the parameter in errors about a spec, or about what is none and stands in the place of one.
+
+    >>> with given_as("inverse_kernel", "no such kernel"):
+    ...     make_kernel("no such kernel")
+    Traceback (most recent call last):
+    kernreg.errors.SpecError: inverse_kernel: kernel: cannot read the spec 'no such kernel': ...
+    """
+    try:
+        yield
+    except (SpecError, UnknownPlugin) as error:
+        if isinstance(value, str):  # and the error says where it cannot be read
+            raise (error if parameter in str(error) else type(error)(f"{parameter}: {error}")) from None
+        raise ParameterError(f"{parameter}={shown(value)} is not accepted: {error}") from None
+
+
+def unfitted_copy(parameter: str, estimator: Any) -> Any:
+    """Return an unfitted copy of an estimator that is a parameter, or raise ParameterError where it has none.
+
+    >>> from kernreg.ensemblers import Stack
+    >>> unfitted_copy("ensembler", Stack(alpha=2.0))
+    Stack(alpha=2.0)
+    """
+    try:
+        return clone(estimator, safe=False)
+    except KernregError:
+        raise
+    except Exception as error:  # of any kind: its parameters are copied, by code of their own
+        raise ParameterError(
+            f"{parameter}={shown(estimator)} is not accepted; it cannot be copied "
+            f"({type(error).__name__}: {shown(str(error))}). Its parameters are numbers, words or other plain values"
+        ) from None
 
 
 class KernelParameters(AtomicFit, BaseEstimator):
@@ -52,12 +98,8 @@ class KernelParameters(AtomicFit, BaseEstimator):
         rbf(sigma='scale')
         """
         given = getattr(self, parameter)
-        try:
+        with given_as(parameter, given):
             return make_kernel(self.default_kernel if given is None else given)
-        except SpecError as error:
-            if isinstance(given, str):  # a spec, and the error says where it cannot be read
-                raise
-            raise ParameterError(f"{parameter}={shown(given)} is not accepted: {error}") from None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with ``deep`` also those of the kernel (and of other estimators) inside."""

@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernreg.engine import Handle, is_row_source, whole
-from kernreg.engine.arrays import check_readable
+from kernreg.engine.arrays import as_reals, check_finite, check_readable
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel, Structure
 from kernreg.kernels.ownership import own_samples
@@ -170,16 +170,38 @@ def take(X: Any, rows: np.ndarray) -> Any:
     return X[rows]
 
 
+def check_real_targets(y: Any) -> np.ndarray:
+    """Return targets of a regression as float64 in memory of their own; raise DataError where that would change any.
+
+    Parameters
+    ----------
+    y : array-like of shape (m,) or (m, outputs)
+        Real numbers. Text, complex numbers, dates, missing values and integers beyond 2**53 are refused.
+
+    Examples
+    --------
+    >>> check_real_targets([1, 2.5]).tolist()
+    [1.0, 2.5]
+    >>> check_real_targets(["1.5", None])
+    Traceback (most recent call last):
+    kernreg.errors.DataError: y holds objects that are not numbers (text); encode text and categories as numbers first
+    """
+    if y is None:
+        raise DataError("requires y to be passed, but the target y is None; a regressor needs y with numbers")
+    numbers = as_reals(y, "y")
+    if numbers.ndim not in (1, 2):
+        raise DataError(f"y has shape {numbers.shape}; give one number for each sample, or a row of them")
+    check_finite(numbers, "y")
+    return numbers
+
+
 def check_weights(sample_weight: Any, m: int) -> np.ndarray:
     """Return m non-negative finite weights, not all zero; a number stands for m equal ones.
 
     >>> check_weights([1, 0, 2], 3).tolist()
     [1.0, 0.0, 2.0]
     """
-    try:
-        weights = np.array(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"sample_weight does not hold numbers: {error}") from None
+    weights = as_reals(sample_weight, "sample_weight")
     weights = np.full(m, float(weights)) if weights.ndim == 0 else weights
     if weights.shape != (m,):
         raise DataError(f"sample_weight has shape {weights.shape}; give one weight for each of the {m} samples")

@@ -6,11 +6,11 @@ import inspect
 from typing import Any, TypeAlias
 
 import numpy as np
-from sklearn.base import clone
 
 from kernreg.errors import KernregWarning, ParameterError, shown
 from kernreg.factory import make_ensembler
 from kernreg.solvers.advice import advise
+from kernreg.solvers.parameters import given_as, unfitted_copy
 
 Views: TypeAlias = dict[str, np.ndarray]
 
@@ -20,9 +20,10 @@ _FOLDS = 5
 def new_ensembler(spec: Any) -> Any:
     """Return a new, unfitted ensembler from a spec such as ``"average"``, a class or an object (which is copied)."""
     if isinstance(spec, str | type):
-        return make_ensembler(spec)
+        with given_as("ensembler", spec):
+            return make_ensembler(spec)
     if hasattr(spec, "fit") and hasattr(spec, "merge"):
-        return clone(spec, safe=False)
+        return unfitted_copy("ensembler", spec)
     raise ParameterError(
         f"ensembler={shown(spec)} is not accepted; give a name such as 'average' (`kernreg list` shows them), a "
         "class, or an object with fit(views, y) and merge(views)"

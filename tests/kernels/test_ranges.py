@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 import kernreg as kr
 from kernreg.errors import ParameterError, RangeWarning
+from kernreg.kernels.ranges import warn_unless_finite
 
 X = np.random.default_rng(0).normal(size=(6, 5))
 
@@ -79,3 +80,41 @@ def test_powers_of_products_are_exact_or_told(degree, c, exponent):
     expected = (samples.astype(np.longdouble) @ samples.T.astype(np.longdouble) + np.longdouble(c)) ** degree
     assert heard or bool(np.all(np.abs(K - expected) <= 1e-13 * np.abs(expected).max()))
     assert abs(exponent) > 29 or not heard
+
+
+def test_values_that_are_no_numbers_are_told_wherever_they_are_asked_for():
+    X = np.array([[1.0, 2.0], [-2.0, -3.0], [0.5, 0.25]])
+    k = kr.make_kernel("poly", degree=2.5, c=0.0)
+    out = np.empty((3, 3))
+    for ask in (
+        lambda: k(X),
+        lambda: k(X, out=out),
+        lambda: k.rows(X, None, 1, 2),
+        lambda: list(k.blocks(X)),
+        lambda: k.blocks(X, X[::-1].copy(), block_rows=1).__next__(),
+        lambda: (2.0 * k)(X),
+    ):
+        with pytest.warns(RangeWarning, match="nan"):
+            ask()
+    with pytest.warns(RangeWarning, match="cosh-gauss: a value is"):
+        kr.make_kernel("cosh-gauss", sigma=1.0, tau=1e308)(X)
+
+
+def test_finite_values_are_not_warned_of_even_where_their_sum_is_infinite():
+    big = np.full((2, 1), 1e74)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_unless_finite(kr.make_kernel("tanh"), np.full((3, 3), 1e308))
+        kr.make_kernel("poly", degree=2.5)(np.array([[1.0], [2.0]]))
+        kr.make_kernel("poly", degree=2)(big)
+
+
+def test_of_a_large_matrix_rows_are_looked_at_that_are_evenly_spaced():
+    values = np.zeros((4, 1_000_000))
+    values[2, 5] = np.nan
+    with pytest.warns(RangeWarning, match="tanh: a value is nan"):
+        warn_unless_finite(kr.make_kernel("tanh"), values[2:])
+    taken = np.zeros((9, 500_000), dtype=np.float32)
+    taken[8, 7] = np.inf  # every fourth row
+    with pytest.warns(RangeWarning, match="tanh: a value is inf"):
+        warn_unless_finite(kr.make_kernel("tanh"), taken)

@@ -130,6 +130,47 @@ def test_an_answer_comes_from_one_fit_while_another_thread_fits():
     assert (model.kept_, model._kept) == ("new", "new")  # what an answer keeps stays
 
 
+class Asked:
+    """A mixin that knows nothing of fits."""
+
+    def both(self):
+        return self.predict()
+
+    def pair(self):
+        first = self.first_
+        self.go_on.set()
+        self.fitter.join(30)
+        return first, self.second_
+
+
+class SlowAndAsked(Asked, Slow):
+    """Says more, by a mixin."""
+
+
+def test_answers_of_mixins_come_from_one_fit_too():
+    model = SlowAndAsked(threading.Event(), threading.Event())
+    model.go_on.set()
+    model.fit("old")
+    model.reached.clear(), model.go_on.clear()
+    model.fitter = threading.Thread(target=model.fit, args=("new",))
+    model.fitter.start()
+    assert model.reached.wait(30)
+    assert model.pair() == ("old", "old")
+    assert model.pair() == model.both() == ("new", "new")
+
+
+@pytest.mark.parametrize("name", [plugin.name for plugin in kr.available("solver")])
+def test_whatever_a_solver_says_of_itself_is_of_one_fit(name):
+    import inspect
+
+    cls = type(kr.make_solver(name))
+    for member in dir(cls):
+        if not member.startswith(("_", "set_")) and member not in ("get_params", "get_metadata_routing"):
+            said = inspect.getattr_static(cls, member)
+            function = said.fget if isinstance(said, property) else said
+            assert not inspect.isfunction(function) or hasattr(function, "__wrapped__"), member
+
+
 def test_fit_predict_and_properties_stay_what_they_are():
     import inspect
 

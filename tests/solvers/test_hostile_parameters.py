@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import math
 import warnings
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 
 import kernreg as kr
-from kernreg.errors import ConfigError, KernregError, ParameterError, shown
+from kernreg.errors import ConfigError, KernregError, ParameterError, RangeWarning, shown
 from kernreg.linalg import generator, legacy_seed
 from kernreg.registry import get_registry
+from kernreg.solvers import CrossConformalClassifier
 
 HUGE = 10**5000  # Python refuses to print it
 RNG = np.random.default_rng(0)
@@ -203,10 +207,8 @@ def test_integers_of_kernels_are_exact():
         kr.make_kernel("gak", band=2**31)
     with pytest.raises(ParameterError, match="components"):
         kr.make_kernel("gmm-kl", components=10**6)
-    assert np.isfinite(kr.make_kernel("poly", degree=1e20)([[0.5]], [[0.5]])).all() in (
-        True,
-        False,
-    )  # no overflow error
+    with pytest.warns(RangeWarning, match="inf"):  # and no overflow error
+        assert np.isinf(kr.make_kernel("poly", degree=1e20)([[0.5]], [[0.5]])).all()
 
 
 @pytest.mark.parametrize("value", [np.timedelta64(2, "s"), True, "2", 2.5, HUGE, None], ids=shown)
@@ -251,3 +253,160 @@ def test_what_a_message_shows_is_short():
     assert shown(list(range(1000))) == "(list of 1000 values that begins with [0, 1, 2, 3, 4])"
     assert "\n" not in shown(np.ones((3, 3)))
     assert len(shown(dict.fromkeys(range(1000), "x" * 100))) < 250
+
+
+class Refusal(Exception):
+    pass
+
+
+def refuse(*_):
+    raise Refusal("this object refuses")
+
+
+RAISING = {
+    "float": type("AngryFloat", (float,), {"__eq__": refuse, "__lt__": refuse, "__float__": refuse}),
+    "int": type("AngryInt", (int,), {"__eq__": refuse, "__lt__": refuse, "__index__": refuse}),
+    "str": type("AngryText", (str,), {"__eq__": refuse, "__hash__": refuse}),
+    "list": type("AngryList", (list,), {"__len__": refuse}),
+    "dict": type("AngryDict", (dict,), {"keys": refuse}),
+    "object": type("Angry", (), {"__eq__": refuse, "__repr__": refuse}),
+    "attributes": type("Secretive", (), {"__getattr__": refuse}),
+}
+
+
+@pytest.mark.parametrize("kind", RAISING)
+@pytest.mark.parametrize("name", ["ls-svm", "ask-ls", "kpca", "ksvd", "bicluster", "cells", "scg-osk", "krein-svm"])
+def test_a_parameter_whose_own_code_raises_is_refused_by_name(name, kind):
+    for parameter in parameters(name):
+        with pytest.raises(ParameterError, match=f"{parameter}=.* is not accepted"):
+            fit(name, **{parameter: RAISING[kind]()})
+
+
+@pytest.mark.parametrize("kind", ["float", "int", "object"])
+def test_a_kernel_refuses_a_parameter_whose_own_code_raises(kind):
+    with pytest.raises(ParameterError, match="rbf: sigma="):
+        kr.make_kernel("rbf", sigma=type("Loud", (RAISING[kind],), {"__float__": refuse})())
+
+
+def test_what_has_every_attribute_is_no_parameter():
+    from unittest.mock import MagicMock
+
+    for parameter in ("kernel", "ensembler", "gamma"):
+        with pytest.raises(ParameterError, match=rf"{parameter}=.*mocks"):
+            fit("ask-ls", **{parameter: MagicMock()})
+
+
+@pytest.mark.parametrize("spec", ["", "(", "\x1b[31m", "x" * 10**5])
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [("ask-ls", "ensembler"), ("ask-rff-ls", "ensembler"), ("cells", "solver"), ("kpca", "kernel")],
+)
+def test_a_spec_that_cannot_be_read_is_named(name, parameter, spec):
+    with pytest.raises(KernregError, match=f"^{parameter}: cannot read the spec"):
+        fit(name, **{parameter: spec})
+
+
+@pytest.mark.parametrize("kernel", ["", "no-such-kernel", 3, b"rbf"])
+def test_the_kernel_of_the_inverse_is_named(kernel):
+    with pytest.raises(KernregError, match="inverse_kernel"):
+        fit("kpca", fit_inverse_transform=True, inverse_kernel=kernel)
+
+
+@pytest.mark.parametrize(
+    "alpha", [(i for i in range(3)), math, memoryview(b"x")], ids=["generator", "module", "memory"]
+)
+def test_an_ensembler_that_cannot_be_copied_says_so(alpha):
+    with pytest.raises(ParameterError, match=r"ensembler=.*cannot be copied"):
+        fit("ask-ls", ensembler=kr.make_ensembler("stack", alpha=alpha))
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("name", "gamma"),
+    [
+        *((name, gamma) for name in ("ask-ls", "ls-svm") for gamma in (1e-300, 1e-200, 1e300, [1e-300, 1.0, 1e300])),
+        *(("ask-rff-ls", gamma) for gamma in (1e-300, 1e-200, 1e99, [1e-300, 1.0, 1e99])),
+    ],
+    ids=str,
+)
+def test_a_gamma_at_the_ends_of_numbers(name, gamma):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        machine = kr.make_solver(name, gamma=gamma).fit(X, y)
+        assert np.isfinite(machine.decision_function(X)).all()
+        if hasattr(machine, "loo_score_"):
+            assert np.isfinite(machine.loo_score_)
+
+
+def test_leave_one_out_of_a_tiny_gamma_is_that_of_the_mean():
+    found = kr.make_solver("ask-lsr", gamma=1e-250).fit(X, X[:, 0]).loo_residuals_
+    mean_without = X[:, 0] - (X[:, 0].sum() - X[:, 0]) / (len(X) - 1)
+    for view in found.values() if isinstance(found, dict) else [found]:
+        np.testing.assert_allclose(view, mean_without, rtol=1e-9)
+
+
+@pytest.mark.parametrize("gamma", [b"auto", bytearray(b"x"), 1e-308, "1.0"], ids=shown)
+def test_a_gamma_of_features_is_a_number_or_a_list(gamma):
+    with pytest.raises(ParameterError, match="gamma="):
+        fit("ask-rff-ls", gamma=gamma)
+
+
+@pytest.mark.parametrize("value", [1e100, 1e155, 1e308])
+@pytest.mark.parametrize(("name", "parameter"), [("iksvm-dc", "C"), ("krein-svm", "C"), ("fisher-score", "step")])
+def test_numbers_that_no_machine_computes_with(name, parameter, value):
+    with pytest.raises(ParameterError, match=rf"{parameter}=.* above 0 and below 1e\+100"):
+        fit(name, **{parameter: value})
+
+
+@pytest.mark.parametrize("mark", [[[1, 2], [3]], (1, 2), np.void(b"ab"), Decimal("sNaN"), {"a": 1}], ids=str)
+@pytest.mark.parametrize("name", ["fisher-score", "scg-ldk", "osk"])
+def test_the_mark_of_missing_labels_is_one_value(name, mark):
+    with pytest.raises(ParameterError, match="unlabelled="):
+        fit(name, unlabelled=mark)
+
+
+@pytest.mark.parametrize("widths", [np.array(1.0), [[1, 2], [3]], "auto", 1.0, np.ma.masked, {}], ids=shown)
+def test_widths_of_cells_are_numbers(widths):
+    with pytest.raises(ParameterError, match="widths="):
+        fit("cells", widths=widths)
+
+
+@pytest.mark.parametrize("gamma", [[[1, 2], [3]], np.void(b"ab"), None, np.longdouble("1e4000")], ids=shown)
+def test_gamma_of_the_machines_in_cells(gamma):
+    with pytest.raises(ParameterError, match="gamma="):
+        fit("cells", solver=kr.make_solver("ls-svm", gamma=gamma))
+
+
+@pytest.mark.parametrize("value", [np.void(b"ab"), np.array(["a3", "graph"])], ids=["void", "array"])
+@pytest.mark.parametrize(
+    ("name", "parameter"), [("ksvd", "compatibility"), ("ksvd-cluster", "affinity"), ("bicluster", "scaling")]
+)
+def test_tags_do_not_depend_on_what_is_no_word(name, parameter, value):
+    tags = kr.make_solver(name, **{parameter: value}).__sklearn_tags__()
+    assert tags == kr.make_solver(name, **{parameter: "no such word"}).__sklearn_tags__()
+
+
+@pytest.mark.parametrize("value", [np.float16("inf"), np.float16("nan")], ids=str)
+def test_supports_in_half_precision(value):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ParameterError, match="n_supports="):
+            kr.make_solver("lab-rbf", n_supports=value).fit(X, X[:, 0])
+
+
+def test_a_machine_that_was_refused_an_array_is_not_fitted():
+    machine = kr.make_solver("ls-svm", multi_class=np.array(["one-vs-one", "one-vs-rest"]))
+    with pytest.raises(ParameterError, match="multi_class="):
+        machine.fit(X, y)
+    for ask in (machine.predict, machine.decision_function, machine.predict_set):
+        with pytest.raises(NotFittedError):
+            ask(X)
+
+
+def test_an_ensemble_without_members_is_a_parameter_like_others():
+    forest = RandomForestClassifier(5, random_state=0)
+    with pytest.raises(AttributeError):
+        len(forest)
+    model = CrossConformalClassifier(forest, cv=2).fit(X, y)
+    assert model.predict(X).shape == (len(X),)

@@ -184,9 +184,18 @@ def test_tune_takes_gamma_in_any_form_of_numbers(blobs, gamma):
     assert tune(LSSVC(), {"gamma": gamma}, X, labels).best_params == {"gamma": 0.5}
 
 
+class NoPandas:
+    """An importer that finds no pandas."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "pandas":
+            raise ImportError(name)
+
+
 def test_tune_without_pandas_gives_rows(blobs, monkeypatch):
     X, labels, _ = blobs
-    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.delitem(sys.modules, "pandas", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [NoPandas(), *sys.meta_path])
     table = tune(LSSVC(), {"gamma": [0.1, 1.0]}, X, labels).table
     assert [row["gamma"] for row in table] == [0.1, 1.0]
 

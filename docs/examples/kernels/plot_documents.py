@@ -50,7 +50,7 @@ words = TfidfVectorizer(min_df=2, stop_words="english", norm=None)
 words.fit([texts[i] for i in train])
 X = words.transform(texts)
 
-model = kr.make_solver("ask-ls", kernel="containment", gamma="loo").fit(
+model = kr.make_solver("ask-ls", kernel="containment", gamma=100.0).fit(
     X[train], topics[train]
 )
 accuracy = model.score(X[test], topics[test])

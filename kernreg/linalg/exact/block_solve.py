@@ -201,7 +201,7 @@ def _reported(
 ) -> BlockSolution | None:
     """Return the solution with its report; None where the residual gives reason to doubt it."""
     a = kernel.project(a)
-    residual = max(residual, relative(T - a / gamma - kernel.product(c), T))
+    residual = max(relative(T - a / gamma - kernel.product(c), T), residual)  # in this order: NaN stays
     if not residual <= SUSPICIOUS_RESIDUAL:
         return None
     return a, c, SolveReport("exact", factor.method, kernel.size, gamma, residual, inverse_or_inf(factor.rcond), steps)

@@ -214,8 +214,15 @@ class BlockSpectrum:
         """Return the inverse of κ + σ and of κ - σ, damped where asked."""
         regular = np.where(damped, self.damping, 0.0)
         plus, minus = self._shifted(gammas)
-        first, second = (np.where(damped, t * _reciprocal(t * t + regular), _reciprocal(t)) for t in (plus, minus))
+        first, second = (
+            np.where(damped, t * _reciprocal(np.where(damped, t, 0.0) ** 2 + regular), _reciprocal(t))
+            for t in (plus, minus)
+        )
         return first, second
+
+    def _sizes(self, gammas: np.ndarray) -> np.ndarray:
+        """Return powers of two about as large as κ + σ₁: products of the inverse's entries are zero for a tiny γ."""
+        return np.exp2(np.clip(np.rint(np.log2(1.0 / gammas + self.values.max(initial=0.0))), -1000.0, 1000.0))
 
     @configured_blas()
     def solve(
@@ -250,12 +257,14 @@ class BlockSpectrum:
             As given to `solve`.
         """
         damped = np.zeros(len(gammas), dtype=bool) if damped is None else damped
-        plus, minus = self._filters(gammas, damped)
+        size = self._sizes(gammas)
+        plus, minus = (filters * size for filters in self._filters(gammas, damped))
         aa, ac, cc = (d.T[:, :, None] for d in self._inverse_diagonals(plus, minus))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # where the system without i has a pole
             determinant = aa * cc - ac * ac
-            source = (cc * A - ac * C) / determinant
-            target = (aa * C - ac * A) / determinant
+            scaled_A, scaled_C = size[:, None, None] * A, size[:, None, None] * C
+            source = (cc * scaled_A - ac * scaled_C) / determinant
+            target = (aa * scaled_C - ac * scaled_A) / determinant
         for g in np.flatnonzero(damped):
             source[g], target[g] = self._damped_leave_one_out(T, A[g], C[g], float(gammas[g]))
         if self.kernel.root is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from kernreg.common.docstrings import documented_with
 
 _BLOCKS = {
     "parameters": """\
@@ -42,12 +42,5 @@ _BLOCKS = {
 """,
 }
 
-Machine = TypeVar("Machine", bound=type)
-
-
-def documented(machine: Machine) -> Machine:
-    """Complete the docstring of a class."""
-    if machine.__doc__ is not None:  # python -OO has none
-        for name, text in _BLOCKS.items():
-            machine.__doc__ = machine.__doc__.replace(f"    {{{name}}}\n", text)
-    return machine
+#: A decorator that completes the docstring of a class.
+documented = documented_with(_BLOCKS)

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone, is_regressor
+from sklearn.base import is_regressor
 
 from kernreg.common.checks import as_number, check_choice, is_whole
 from kernreg.errors import KernregError, ParameterError, shown
@@ -14,7 +14,7 @@ from kernreg.factory import make_solver
 from kernreg.kernels import Kernel
 from kernreg.solvers.cells.partition import PARTITIONS
 from kernreg.solvers.cells.search import Plan, width_names
-from kernreg.solvers.parameters import KernelParameters
+from kernreg.solvers.parameters import KernelParameters, given_as, unfitted_copy
 
 SEARCHES = ("pilots", "full")
 
@@ -49,7 +49,8 @@ class CellParameters(KernelParameters):
         self.random_state = random_state
 
     def _make_solver(self) -> Any:
-        return make_solver(self.default_solver if self.solver is None else self.solver)
+        with given_as("solver", self.solver):
+            return make_solver(self.default_solver if self.solver is None else self.solver)
 
     def resolve_kernel(self, parameter: str = "kernel") -> Kernel:
         """Return the kernel to compute with: the one given, else that of the solver, else the default."""
@@ -97,7 +98,7 @@ class CellParameters(KernelParameters):
 
     def _factors(self) -> tuple[float, ...]:
         widths = (1.0,) if self.widths is None else self.widths
-        numbers = [as_number(width) for width in widths] if np.ndim(widths) == 1 else []
+        numbers = [as_number(width) for width in widths] if np.iterable(widths) and not isinstance(widths, str) else []
         if not numbers or not all(isfinite(number) and number > 0.0 for number in numbers):
             raise ParameterError(
                 f"widths={shown(self.widths)} is not accepted; give positive multiples of the kernel's width, such as "
@@ -107,7 +108,7 @@ class CellParameters(KernelParameters):
 
     def _plan(self, kernel: Kernel) -> Plan:
         """Return what is tried in a cell; raise ParameterError where the solver cannot do it."""
-        solver, factors = clone(self._make_solver()), self._factors()
+        solver, factors = unfitted_copy("solver", self._make_solver()), self._factors()
         if not hasattr(solver, "predict") or is_regressor(solver) != is_regressor(self):
             raise ParameterError(
                 f"solver={shown(self.solver)} is not accepted by {type(self).__name__}; give a "

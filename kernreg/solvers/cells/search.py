@@ -15,6 +15,7 @@ import numpy as np
 import sklearn
 from sklearn.base import clone, is_regressor
 
+from kernreg.common.checks import is_real
 from kernreg.errors import ParameterError, UninformativeKernelWarning
 from kernreg.kernels import Kernel
 from kernreg.solvers.advice import Advice, collecting
@@ -169,7 +170,7 @@ def _fit(cell: Cell, plan: Plan, factor: float, gammas: list[float] | None = Non
     given: Any = getattr(machine, "gamma", None)
     if gammas is not None:
         machine.gamma = gammas
-    elif plan.compares and (np.ndim(given) == 0 and given != "loo"):
+    elif plan.compares and (is_real(given) or (isinstance(given, str) and given != "loo")):
         machine.gamma = [given]  # leave-one-out values come with the fit
     weights = {} if cell.weights is None else {"sample_weight": cell.weights}
     with collecting() as heard:

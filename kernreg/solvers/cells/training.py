@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from kernreg.engine import Handle, is_row_source
@@ -21,7 +21,14 @@ from kernreg.errors import DataError
 from kernreg.kernels import Kernel
 from kernreg.solvers.dual.training import dense_copy, is_table
 from kernreg.solvers.elsewhere import brought_here, reader_of
-from kernreg.solvers.samples import check_pair, check_samples, input_kind, take, without_zero_weights
+from kernreg.solvers.samples import (
+    check_pair,
+    check_real_targets,
+    check_samples,
+    input_kind,
+    take,
+    without_zero_weights,
+)
 
 _LANDMARKS = 50
 
@@ -47,6 +54,8 @@ def check_data(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weight: Any,
             "separately, sklearn.multioutput.MultiOutputClassifier, or use 'ls-svm'"
         )
     y, sample_weight = brought_here(y, first, "y"), brought_here(sample_weight, first, "sample_weight")
+    if regression:
+        y = check_real_targets(y)
     plain = not (is_row_source(first) or isinstance(first, Handle) or reader_of(first) is not None)
     if plain and not pair and input_kind(kernel) == "table":
         check_readable(X, "X")
@@ -62,9 +71,7 @@ def check_data(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weight: Any,
     else:
         check = check_pair if pair else check_samples
         X = check(machine, X, kernel=kernel, reset=True)
-        if regression:
-            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        else:
+        if not regression:
             y = column_or_1d(y, warn=True)
         check_consistent_length(X[0] if pair else X, y)
     return CellData(*without_zero_weights(X, dense_copy(y), sample_weight))

@@ -37,7 +37,7 @@ from sklearn.preprocessing import normalize as unit_rows
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernreg.common.checks import check_choice, is_whole
+from kernreg.common.checks import check_choice, is_whole, is_word
 from kernreg.common.sizes import readable
 from kernreg.config import memory_budget
 from kernreg.engine.arrays import is_sparse
@@ -285,7 +285,7 @@ class KernelBiclustering(BiclusterMixin, KernelParameters):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = self.scaling == "bipartite"
+        tags.input_tags.positive_only = is_word(self.scaling, "bipartite")
         return tags
 
 

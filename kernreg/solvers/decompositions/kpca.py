@@ -186,7 +186,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         scores = self._keep(self._decompose(weights, from_source), weights)
         self.__dict__.pop("inverse_", None)
         if self.fit_inverse_transform:
-            own = self.inverse_kernel if self.inverse_kernel is not None else default_kernel(kernel, scores)
+            given = self.inverse_kernel is not None
+            own = self.resolve_kernel("inverse_kernel") if given else default_kernel(kernel, scores)
             self.inverse_ = learn_inverse(own, scores, self.X_fit_, self.alpha, weights)
         return scores, kept.shape[0] == X.shape[0]
 

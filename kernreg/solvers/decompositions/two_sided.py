@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernreg.common.checks import check_choice, check_flag, is_whole
+from kernreg.common.checks import check_choice, check_flag, is_whole, is_word
 from kernreg.errors import DataError, ParameterError, shown
 from kernreg.kernels import Kernel
 from kernreg.solvers.decompositions.compatibility.fixed_maps import Compatibility, make_compatibility
@@ -182,7 +182,7 @@ class TwoSided(TransformerMixin, KernelParameters):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.target_tags.required = self.compatibility == "a3"
+        tags.target_tags.required = is_word(self.compatibility, "a3")
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

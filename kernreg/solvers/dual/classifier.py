@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
 
+from kernreg.common.checks import is_word
 from kernreg.solvers.dual.calibration import METHODS, Calibration, calibrate, probabilities
 from kernreg.solvers.dual.gamma import Choice
 from kernreg.solvers.dual.machine import DualMachine
@@ -39,7 +40,7 @@ class DualClassifier(ClassifierMixin, DualMachine):
             return LabelTargets(labels)
         assert isinstance(self.classes_, np.ndarray)
         # Model files of the first form do not say it otherwise than by the parameter.
-        pairwise = vars(self).get("_pairwise", getattr(self, "multi_class", None) == "one-vs-one")
+        pairwise = vars(self).get("_pairwise", is_word(getattr(self, "multi_class", None), "one-vs-one"))
         return ClassTargets(self.classes_, pairwise=pairwise)
 
     def _kept_for_probabilities(self, choice: Choice, system: Any) -> tuple[Views, np.ndarray] | None:
@@ -188,6 +189,8 @@ class DualClassifier(ClassifierMixin, DualMachine):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        several = getattr(self, "multi_class", "one-vs-rest") == "one-vs-rest" and not self._gives_probabilities()
+        several = (
+            is_word(getattr(self, "multi_class", "one-vs-rest"), "one-vs-rest") and not self._gives_probabilities()
+        )
         tags.target_tags.multi_output = tags.classifier_tags.multi_label = several
         return tags

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from inspect import cleandoc
-from textwrap import dedent
-from typing import TypeVar
+from kernreg.common.docstrings import documented_with
 
 _BLOCKS = {
     "classes": """\
@@ -61,14 +59,5 @@ _BLOCKS = {
 """,
 }
 
-Machine = TypeVar("Machine", bound=type)
-
-
-def documented(machine: Machine) -> Machine:
-    """Complete the docstring of a class."""
-    if machine.__doc__ is not None:  # python -OO has none
-        text = cleandoc(machine.__doc__)  # from Python 3.13 on the compiler takes the margin away, too
-        for name, block in _BLOCKS.items():
-            text = text.replace(f"{{{name}}}\n", dedent(block))
-        machine.__doc__ = text
-    return machine
+#: A decorator that completes the docstring of a class.
+documented = documented_with(_BLOCKS)

@@ -89,8 +89,8 @@ def check_gamma(gamma: Any, size: Callable[[], float] | None = None) -> float | 
             grid = np.asarray(gamma)
         except ValueError:  # ragged, or deeper than arrays are
             grid = np.array([np.nan])
-        grid = grid.astype(np.float64) if grid.dtype.kind in "iuf" else np.array([np.nan])
         with np.errstate(divide="ignore", over="ignore"):
+            grid = grid.astype(np.float64) if grid.dtype.kind in "iuf" else np.array([np.nan])
             inverses = 1.0 / grid
         if grid.ndim == 1 and grid.size and np.all((grid > 0.0) & (grid < np.inf)) and np.all(np.isfinite(inverses)):
             return grid

@@ -27,7 +27,15 @@ from kernreg.kernels import Kernel
 from kernreg.kernels.function import FunctionKernel
 from kernreg.solvers.elsewhere import brought_here, reader_of
 from kernreg.solvers.finiteness import not_finite_error
-from kernreg.solvers.samples import check_pair, check_samples, check_weights, input_kind, take, without_zero_weights
+from kernreg.solvers.samples import (
+    check_pair,
+    check_real_targets,
+    check_samples,
+    check_weights,
+    input_kind,
+    take,
+    without_zero_weights,
+)
 from kernreg.solvers.streamed import in_memory, reading_note
 
 _LARGEST_KERNEL_VALUE = 1e140
@@ -144,6 +152,8 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
         X = check(X=X)
     first = X[0] if is_pair else X
     y, sample_weight = brought_here(y, first, "y"), brought_here(sample_weight, first, "sample_weight")
+    if regression and y is not None:
+        y = check_real_targets(y)
     several = regression or is_table(y)
     X, note = (X, "") if placed else _from_sources(machine, kernel, X)
     on_disk = any(is_row_source(side) for side in (X if is_pair else (X,)))
@@ -163,12 +173,10 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
         raise DataError(f"{type(machine).__name__} requires y to be passed, but the target y is None")
     else:
         X = X if placed else check(X=X)
-        if several:
-            y = check_array(
-                y, accept_sparse="csr", ensure_2d=False, dtype=np.float64 if regression else None, input_name="y"
-            )
-        else:
+        if not several:
             y = column_or_1d(y, warn=True)
+        elif not regression:
+            y = check_array(y, accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
         check_consistent_length(X[0] if is_pair else X, y)
     y = dense_copy(y)
     frequencies = None if sample_weight is None else check_weights(sample_weight, len(y))

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from kernreg.common.checks import is_whole
@@ -21,14 +22,15 @@ from kernreg.common.progress import progress
 from kernreg.errors import DataError, ParameterError, shown
 from kernreg.factory import make_solver
 from kernreg.linalg.randomness import legacy_seed
+from kernreg.solvers.atomicity import AtomicFit
 from kernreg.solvers.inference.conformal import check_coverage, conforming, interval
 from kernreg.solvers.inference.prediction_sets import fill_empty, nonconformity, true_class
-from kernreg.solvers.samples import check_weights
+from kernreg.solvers.samples import check_real_targets, check_weights
 
 _BLOCK = 64e6  # bytes of predictions held at once
 
 
-class _CrossConformal(MetaEstimatorMixin, BaseEstimator):
+class _CrossConformal(MetaEstimatorMixin, AtomicFit, BaseEstimator):
     """Folds, the models without them, and the model of all samples."""
 
     estimator_: Any
@@ -120,7 +122,7 @@ class CrossConformalRegressor(RegressorMixin, _CrossConformal):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CrossConformalRegressor:
         """Fit a model without each fold, and one of all samples."""
-        y = np.asarray(y, dtype=np.float64)
+        y = check_real_targets(y)
         cv = self._check_cv(len(y), "")
         self._fit_folds(
             X, y, sample_weight, KFold(cv, shuffle=True, random_state=legacy_seed(self.random_state)), "ls-svr"
@@ -182,6 +184,8 @@ class CrossConformalClassifier(ClassifierMixin, _CrossConformal):
         y = np.asarray(y)
         if y.ndim != 1:
             raise DataError(f"y has shape {y.shape}; prediction sets by folds take one column of labels")
+        check_array(y, ensure_2d=False, dtype=None, input_name="y")  # neither NaN nor infinity
+        check_classification_targets(y)
         self.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         cv = self._check_cv(int(counts.min()), "of every class")
         splitter = StratifiedKFold(cv, shuffle=True, random_state=legacy_seed(self.random_state))

@@ -27,7 +27,7 @@ def label_codes(y: Any, unlabelled: Any = -1) -> tuple[np.ndarray, np.ndarray]:
     >>> classes.tolist(), codes.tolist()
     (['ape', 'cat'], [1, 0, -1, 1])
     """
-    if unlabelled is not None and np.ndim(unlabelled):
+    if isinstance(unlabelled, list | tuple | dict | np.void) or np.ndim(unlabelled):
         raise ParameterError(
             f"unlabelled={shown(unlabelled)} is not accepted; give one value, which marks missing labels"
         )

@@ -33,6 +33,7 @@ from kernreg.kernels.combinations.learned import corrected, projected
 from kernreg.kernels.indexed import precomputed
 from kernreg.linalg.landmarks.features import symmetric_features
 from kernreg.linalg.landmarks.selection import choose_landmarks
+from kernreg.solvers.advice import warn_beyond_budget
 from kernreg.solvers.dual.gamma import check_gamma
 from kernreg.solvers.dual.ls_svm import LSSVC
 from kernreg.solvers.kernel_learning.graph_penalty import (
@@ -52,7 +53,7 @@ from kernreg.solvers.symmetry import require_symmetric
 #: The values of γ that ``gamma="loo"`` chooses from: the paper's.
 GAMMAS = (0.01, 0.1, 1.0, 10.0, 100.0)
 
-_MATRICES = 3  # of n × n numbers, held at once by an exact fit
+_MATRICES, _TO_CHOOSE = 5, 13  # of n × n numbers, held at once by an exact fit; by one that chooses γ
 _DEFAULT_LANDMARKS = 500
 _INACCURATE = 1e-6  # a residual that is worth a warning
 
@@ -193,7 +194,7 @@ class SCGLDK(KernelLearner, KernelParameters):
         start = kernel.bind(X)
         for left_by_another_fit in ("loo_path_", "landmarks_"):
             self.__dict__.pop(left_by_another_fit, None)
-        strategy, note = self._pick(X.shape[0])
+        strategy, note = self._pick(X.shape[0], _MATRICES if isinstance(gamma, float) else _TO_CHOOSE)
         learner: _Exact | _LowRank
         if strategy == "exact":
             learner = _Exact(start, X, side)
@@ -225,9 +226,11 @@ class SCGLDK(KernelLearner, KernelParameters):
             return check_table(self, X, reset=reset)
         return check_samples(self, X, kernel, reset=reset)
 
-    def _pick(self, n: int) -> tuple[str, str]:
-        needed, budget = _MATRICES * 8 * n * n, memory_budget()
+    def _pick(self, n: int, matrices: int) -> tuple[str, str]:
+        needed, budget = matrices * 8 * n * n, memory_budget()
         fits = current_engine().fits(needed)
+        if self.strategy == "exact" and not fits and 8 * n * n <= budget:
+            warn_beyond_budget(needed, f"strategy='exact' with {n} samples", "take strategy='lowrank'", stacklevel=4)
         if self.strategy != "auto":
             return self.strategy, ""
         if fits:

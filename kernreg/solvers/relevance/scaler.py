@@ -10,6 +10,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from kernreg.engine.arrays import check_finite
 from kernreg.errors import DataError, ParameterError, shown
 from kernreg.kernels import Kernel
 from kernreg.kernels.widths import is_open
@@ -19,7 +20,7 @@ from kernreg.solvers.parameters import KernelParameters, check_choice, check_cou
 from kernreg.solvers.relevance.batches import BATCHES, Batches
 from kernreg.solvers.relevance.descent import RelevanceReport, descend
 from kernreg.solvers.relevance.loss import POWERS
-from kernreg.solvers.samples import check_samples
+from kernreg.solvers.samples import check_real_targets, check_samples
 from kernreg.solvers.streamed import row_by_row
 
 TASKS = ("auto", "classification", "regression")
@@ -170,21 +171,18 @@ def _with_widths(kernel: Kernel) -> Kernel:
 
 def _columns(y: np.ndarray, task: str) -> np.ndarray:
     """Return targets as columns of numbers of about the same size."""
-    kind = type_of_target(y, input_name="y")
-    if task == "auto":
+    if task != "regression":
+        if y.dtype.kind == "f":
+            check_finite(y, "y")
+        kind = type_of_target(y, input_name="y")
         many = y.dtype.kind in "iuf" and len(np.unique(y)) > _SEVERAL
-        task = "regression" if many or kind.startswith("continuous") else "classification"
+        task = "regression" if task == "auto" and (many or kind.startswith("continuous")) else "classification"
     if task == "classification":
         if y.ndim > 1 and y.shape[1] > 1:
             raise DataError(f"y has {y.shape[1]} columns of labels; relevance takes one, or task='regression'")
         targets = ClassTargets.of(y.ravel())
         return one_vs_rest(targets.codes(y.ravel()), len(targets.classes))
-    try:
-        Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-    except (TypeError, ValueError):
-        raise DataError("y does not hold numbers, and task='regression' needs them") from None
-    if not np.all(np.isfinite(Y)):
-        raise DataError("y has infinite entries or NaN")
+    Y = check_real_targets(y).reshape(len(y), -1)
     spread = Y.std(axis=0)
     if not np.any(spread > 0.0):
         raise DataError("y is constant: there is nothing that features could matter for")

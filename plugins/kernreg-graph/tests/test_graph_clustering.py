@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,7 +13,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernreg
-from kernreg.errors import DataError, ParameterError
+from kernreg import config_context, make_solver
+from kernreg.errors import DataError, MemoryBudgetWarning, ParameterError
 from kernreg.metrics import nmi_scorer
 from kernreg.testing import check_solver
 
@@ -119,3 +122,23 @@ def test_checks_of_scikit_learn(estimator, check):
 
 def test_it_keeps_the_laws_of_solvers():
     check_solver(KSVDCluster())
+
+
+def test_a_few_triplets_of_a_small_matrix_keep_the_memory_budget_and_all_of_them_are_told():
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    allowed = 1.15 * 6_000_000 + 4e6
+    make_solver("ksvd-cluster", n_clusters=2, n_init=1).fit(X[:30])
+    with config_context(memory=6_000_000):
+        tracemalloc.start()
+        try:
+            found = make_solver("ksvd-cluster", n_clusters=2, n_init=1).fit(X)
+            assert tracemalloc.get_traced_memory()[1] <= allowed
+        finally:
+            tracemalloc.stop()
+        with pytest.warns(
+            MemoryBudgetWarning, match="all singular triplets of 400 samples needs about 11.5 MB"
+        ) as heard:
+            make_solver("ksvd-cluster", n_clusters=2, n_components=399, n_init=1).fit(X)
+    assert heard[0].filename == __file__
+    whole = make_solver("ksvd-cluster", n_clusters=2, n_init=1).fit(X)
+    np.testing.assert_allclose(found.singular_values_, whole.singular_values_, rtol=1e-8)

@@ -43,6 +43,15 @@ def test_ridge_scores_are_those_of_the_formula(rank):
     assert selection._ridge_scores(np.ones((4, 2)), rank).tolist() == [1.0] * 4
 
 
+def test_the_ridge_is_no_less_than_rounding_errors_of_the_largest_eigenvalue():
+    """Of two directions, the second is as large as the ridge: half of what it explains counts."""
+    U = np.linalg.qr(np.column_stack([np.ones(12), rng.normal(size=(12, 2))]))[0][:, 1:]
+    B = U * [1.0, 1e-5] @ np.linalg.qr(rng.normal(size=(4, 2)))[0].T
+    expected = U[:, 0] ** 2 + 0.5 * U[:, 1] ** 2
+    np.testing.assert_allclose(selection._ridge_scores(B, 3), expected, rtol=1e-4)
+    np.testing.assert_allclose(selection._ridge_scores(B, 9), expected, rtol=1e-4)
+
+
 def naive_leverage(K, chosen, symmetric):
     """Scores of all rows from the columns of pilots: of the part they explain, and of what they miss."""
     C, W = K[:, chosen], K[np.ix_(chosen, chosen)]

@@ -10,6 +10,7 @@ import pytest
 from kernreg.errors import ParameterError
 from kernreg.solvers.dual.gamma import (
     Choice,
+    beats,
     check_gamma,
     choose_gamma,
     default_gammas,
@@ -254,3 +255,22 @@ def test_nothing_to_note_leaves_a_choice_alone():
     assert choice.noted("") is choice
     assert choice.noted("x").solution == "noted x"
     assert (choice.left_out, choice.path, choice.warning, choice.left_out_error) == (None, None, "", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("score", "other", "better"),
+    [
+        ((0.9 + 1e-6, -2e6), (0.9, -1e6), True),  # what rounding leaves of scores is measured by these alone
+        ((0.9 + 0.9e-11, -2.0), (0.9, -1.0), False),
+        ((0.9 + 1.1e-11, -2.0), (0.9, -1.0), True),
+        ((-1e6 + 0.9e-4, -2.0), (-1e6, -1.0), False),
+        ((-1e6 + 1.1e-4, -2.0), (-1e6, -1.0), True),
+        ((1.0, -1.0 + 1.1e-10), (1.0, -1.0), True),
+        ((1.0, -1.0 + 0.9e-10), (1.0, -1.0), False),
+        ((0.5, -9.0), (-np.inf, -np.inf), True),
+        ((-np.inf, -np.inf), (0.5, -9.0), False),
+        ((-np.inf, -np.inf), (-np.inf, -np.inf), False),
+    ],
+)
+def test_a_score_is_better_by_more_than_rounding_errors_of_the_other(score, other, better):
+    assert beats(score, other) == better

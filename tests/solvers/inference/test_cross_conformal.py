@@ -96,3 +96,31 @@ def test_weights_go_to_the_models_and_to_the_quantiles():
     np.testing.assert_allclose(model.models_[0].predict(X), expected)
     plain = CrossConformalRegressor(Ridge(), cv=4).fit(X, y).predict_interval(X, 0.7)
     assert not np.allclose(model.predict_interval(X, 0.7), plain)
+
+
+class FailsToPredict(Ridge):
+    """A regressor that fails after its fit, when residuals are asked for."""
+
+    def predict(self, X):
+        raise MemoryError("none left")
+
+
+def test_a_refit_that_fails_after_the_models_are_fitted_leaves_the_old_fit():
+    X, y = sine(60)
+    model = CrossConformalRegressor(Ridge(), cv=3).fit(X, y)
+    before = model.predict_interval(X, 0.8)
+    model.set_params(estimator=FailsToPredict(), cv=2)
+    with pytest.raises(MemoryError):
+        model.fit(X[:30], y[:30])
+    np.testing.assert_array_equal(model.predict_interval(X, 0.8), before)
+    assert len(model.models_) == 3
+
+
+def test_a_refit_of_a_classifier_that_fails_leaves_the_old_classes():
+    X, y = sine(60)
+    model = CrossConformalClassifier("ls-svm", cv=3).fit(X, y > 0)
+    before = model.predict_set(X, 0.8)
+    with pytest.raises(DataError, match="cv=3 folds need as many samples of every class"):
+        model.fit(X, np.where(np.arange(60) < 2, "few", "many"))
+    assert model.classes_.tolist() == [False, True]
+    np.testing.assert_array_equal(model.predict_set(X, 0.8), before)

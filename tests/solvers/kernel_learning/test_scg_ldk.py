@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 from itertools import pairwise
 
 import mpmath
@@ -16,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import kernreg as kr
-from kernreg.errors import AsymmetryError, DataError, ParameterError
+from kernreg.errors import AsymmetryError, DataError, MemoryBudgetWarning, ParameterError
 from kernreg.kernels.builtin import rbf, tanh_
 from kernreg.kernels.combinations.algebra import compose
 from kernreg.kernels.combinations.reference import centered
@@ -377,3 +378,22 @@ def test_a_gamma_beyond_double_precision_is_reported(samples, form):
     assert learner.solver_report_.residual > 1e-6
     with pytest.raises(DataError, match="overflows"):
         SCGLDK("linear", 1e308).fit(100.0 * X, side_information=side)
+
+
+@pytest.mark.parametrize(("gamma", "matrices"), [(1.0, 5), ("loo", 13)])
+def test_an_exact_fit_beyond_the_memory_budget_is_told_and_auto_takes_landmarks(gamma, matrices):
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    y = (X[:, 0] > 0).astype(int)
+    kr.make_solver("scg-ldk", gamma=gamma, strategy="exact").fit(X[:30], y[:30])  # imports and compiled code
+    machine = kr.make_solver("scg-ldk", gamma=gamma, strategy="exact")
+    with kr.config_context(memory=5_000_000):
+        tracemalloc.start()
+        try:
+            with pytest.warns(MemoryBudgetWarning, match="strategy='exact' with 400 samples needs about") as heard:
+                machine.fit(X, y)
+            most = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert heard[0].filename == __file__
+        assert most <= 1.25 * 8 * matrices * 400**2
+        assert kr.make_solver("scg-ldk", gamma=1.0).fit(X, y).solver_report_.strategy == "lowrank"

@@ -10,7 +10,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernreg.errors import DataError
-from kernreg.solvers import check_table
+from kernreg.solvers import check_real_targets, check_table
 
 
 def class_codes(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -41,11 +41,7 @@ def one_vs_rest(codes: np.ndarray, n_classes: int) -> np.ndarray:
 
 def real_targets(X: Any, y: Any) -> np.ndarray:
     """Return real outputs, (n,) or (n, outputs), as many as samples; a column vector stays two-dimensional."""
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None; a regressor needs y with numbers")
-    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-    if y.ndim > 2:
-        raise DataError(f"y has shape {y.shape}; give one number for each sample, or a row of them")
+    y = check_real_targets(y)
     check_consistent_length(X, y)
     return y
 

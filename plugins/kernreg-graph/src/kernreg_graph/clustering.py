@@ -32,6 +32,7 @@ from sklearn.preprocessing import normalize as unit_rows
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from kernreg import get_config
 from kernreg.errors import DataError, ParameterError
 from kernreg.linalg import legacy_seed
 from kernreg.solvers import (
@@ -43,6 +44,7 @@ from kernreg.solvers import (
     check_number,
     check_samples,
     check_table,
+    warn_beyond_budget,
 )
 from kernreg_graph.graphs import inverse_or_zero
 
@@ -50,6 +52,7 @@ AFFINITIES = ("kernel", "graph")
 EMBEDDINGS = ("directions", "scores", "vectors")
 LABELS = ("both", "source", "target")
 
+_MATRICES = 9  # held at once by LAPACK, the similarities among them
 _DENSE = 600  # nodes up to which all singular triplets are computed at once
 
 
@@ -240,8 +243,8 @@ class KSVDCluster(ClusterMixin, KernelParameters):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.affinity == "graph"
-        tags.input_tags.positive_only = self.affinity == "graph"
+        of_graph = isinstance(self.affinity, str) and self.affinity == "graph"
+        tags.input_tags.pairwise = tags.input_tags.positive_only = of_graph
         return tags
 
 
@@ -294,7 +297,10 @@ class WeightedSimilarity:
     def triplets(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the leading singular triplets; the largest entry of each left vector is positive."""
         n = self.S.shape[0]
-        if n <= _DENSE or count >= n - 1:
+        fits = 8 * _MATRICES * n * n <= get_config().memory_budget()
+        if count >= n - 1 or (n <= _DENSE and fits):
+            what = f"all singular triplets of {n} samples"
+            warn_beyond_budget(8 * _MATRICES * n * n, what, "take fewer components (n_components)", stacklevel=4)
             dense = self.S.toarray() if hasattr(self.S, "toarray") else self.S
             U, values, Vt = linalg.svd(self.rows[:, None] * (dense + self.added) * self.columns, full_matrices=False)
         else:

@@ -7,14 +7,12 @@ kernels by their positive decomposition; see also Loosli, Canu & Ong, Learning S
 
 from __future__ import annotations
 
-from inspect import cleandoc
-from textwrap import dedent
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from kernreg.solvers import ClassTargets, RealTargets, TrainingSet, row_by_row
+from kernreg.solvers import ClassTargets, RealTargets, TrainingSet, documented_with, row_by_row
 from kernreg_krein.machine import KreinClassifier
 from kernreg_krein.ridge_machine import KreinRidge
 
@@ -78,13 +76,7 @@ _FITTED = """\
 """
 
 
-def _documented(machine: Any) -> Any:
-    if machine.__doc__ is not None:  # python -OO has none
-        text = cleandoc(machine.__doc__)  # from Python 3.13 on the compiler takes the margin away, too
-        for mark, block in (("{parameters}\n", _PARAMETERS), ("{more}\n", _MORE), ("{fitted}\n", _FITTED)):
-            text = text.replace(mark, dedent(block))
-        machine.__doc__ = text
-    return machine
+_documented = documented_with({"parameters": _PARAMETERS, "more": _MORE, "fitted": _FITTED})
 
 
 @_documented

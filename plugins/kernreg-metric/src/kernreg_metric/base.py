@@ -8,9 +8,17 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from kernreg import get_config
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel
-from kernreg.solvers import KernelLearner, KernelParameters, LabelInformation, check_samples, require_symmetric
+from kernreg.solvers import (
+    KernelLearner,
+    KernelParameters,
+    LabelInformation,
+    check_samples,
+    require_symmetric,
+    warn_beyond_budget,
+)
 from kernreg_metric.report import LearningReport
 
 _NEGATIVE = 1e-8  # eigenvalues below this fraction of the largest are more than rounding
@@ -36,6 +44,9 @@ class FromKernel(Learner, KernelParameters):
 
     kernel: Any
 
+    #: Square matrices held at once, K among them, while a kernel is learned from it.
+    _matrices: ClassVar[float]
+
     def _start(self, X: Any) -> tuple[Kernel, Any]:
         """Return the starting kernel, bound to the samples, and the samples, checked."""
         kernel = self.resolve_kernel()
@@ -45,8 +56,16 @@ class FromKernel(Learner, KernelParameters):
         self.X_fit_ = X
         return kernel.bind(X), X
 
-    def _matrix(self, kernel: Kernel, X: Any) -> np.ndarray:
-        """Return k0(X): finite, symmetric, without negative eigenvalues."""
+    def _matrix(self, kernel: Kernel, X: Any, beside: float = 0.0) -> np.ndarray:
+        """Return k0(X): finite, symmetric, without negative eigenvalues; ``beside`` counts bytes held besides."""
+        n = X.shape[0]
+        if 8 * n * n <= get_config().memory_budget():  # else the matrix itself is refused
+            warn_beyond_budget(
+                8 * self._matrices * n * n + beside,
+                f"a kernel learned by {type(self).__name__} from {n} samples",
+                "give labels or pairs of fewer samples",
+                stacklevel=4,
+            )
         K = kernel(X)
         if not np.isfinite(K).all():
             raise DataError(f"the kernel {kernel.name!r} is not finite on these samples; check its parameters")

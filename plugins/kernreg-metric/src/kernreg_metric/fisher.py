@@ -90,6 +90,8 @@ class FisherScore(FromKernel):
     True
     """
 
+    _matrices = 5.0
+
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = None,
@@ -131,7 +133,7 @@ class FisherScore(FromKernel):
         labelled = np.flatnonzero(side.codes >= 0)
         self.cores_ = labelled[self._choose_cores(len(labelled))]
         basis = (kernel if self.basis is None else self.resolve_kernel("basis")).bind(X[self.cores_])
-        K = self._matrix(kernel, X[labelled])
+        K = self._matrix(kernel, X[labelled], beside=24.0 * len(labelled) * len(self.cores_))
         between, within = scatter_forms(K, side.codes[labelled])
         E = np.hstack([np.ones((len(labelled), 1)), basis(X[labelled], X[self.cores_])]).astype(np.float64)
         M, N = E.T @ between @ E, E.T @ within @ E

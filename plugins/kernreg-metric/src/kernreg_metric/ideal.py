@@ -140,6 +140,8 @@ class IdealRegularized(FromKernel):
     True
     """
 
+    _matrices = 3.0
+
     def __init__(
         self,
         kernel: Any = None,
@@ -192,7 +194,7 @@ class IdealRegularized(FromKernel):
 
     def _check_gamma(self) -> float:
         check_choice("divergence", self.divergence, tuple(_GROWTH))
-        high = {"logdet": 1.0, "von-neumann": _LARGEST}.get(self.divergence, np.inf)
+        high = {"logdet": 1.0, "von-neumann": _LARGEST}.get(self.divergence, 1e100)
         return check_number("gamma", self.gamma, 0.0, high)
 
     def _objective(self, t: np.ndarray) -> float:

@@ -12,7 +12,7 @@ from kernreg.errors import DataError, KernregWarning, ParameterError, shown
 from kernreg.linalg import generator
 from kernreg.solvers import SideInformation, check_count, check_number
 from kernreg_metric.base import FromKernel, warn_not_converged
-from kernreg_metric.pairs import labelled_pairs
+from kernreg_metric.pairs import BYTES_PER_PAIR, labelled_pairs
 from kernreg_metric.projections import PairBounds, project
 from kernreg_metric.report import LearningReport
 
@@ -102,6 +102,8 @@ class LDK(FromKernel):
     True
     """
 
+    _matrices = 8.0
+
     def __init__(  # noqa: PLR0913  an estimator takes each of its settings as a parameter
         self,
         kernel: Any = None,
@@ -146,7 +148,7 @@ class LDK(FromKernel):
         rows, columns, signs = labelled_pairs(side, count, rng)
         paired, inside = np.unique(np.concatenate([rows, columns]), return_inverse=True)
         rows, columns = inside[: len(rows)], inside[len(rows) :]
-        start = self._matrix(kernel, X[paired])
+        start = self._matrix(kernel, X[paired], beside=BYTES_PER_PAIR * len(rows))
         pairs, note = self._constraints(start, rows, columns, signs, paired)
         projected = start.copy()
         found = project(projected, pairs, gamma=gamma, tol=tol, max_iter=max_iter, random_state=rng)
@@ -173,8 +175,7 @@ class LDK(FromKernel):
         self, K: np.ndarray, rows: np.ndarray, columns: np.ndarray, signs: np.ndarray, names: np.ndarray
     ) -> tuple[PairBounds, str]:
         """Return the pairs with their bounds; dissimilar pairs that are one point are left out, and that is said."""
-        diagonal = K.diagonal()
-        between = np.maximum(diagonal[:, None] + diagonal - 2.0 * K, 0.0)[np.triu_indices(len(K), 1)]
+        between = _distances(K)
         apart = between[between > _COINCIDENT * between.max(initial=0.0)]
         if not len(apart):
             raise DataError(
@@ -204,6 +205,21 @@ class LDK(FromKernel):
         if not kept.any():
             raise DataError(f"no pair is left to learn from: {note}")
         return PairBounds(*(field[kept] for field in (pairs.rows, pairs.columns, pairs.signs, pairs.bounds))), note
+
+
+def _distances(K: np.ndarray) -> np.ndarray:
+    """Return the squared distances of all pairs i < j, row by row: no other matrix is made for them.
+
+    >>> _distances(np.diag([1.0, 2.0, 4.0])).tolist()
+    [3.0, 5.0, 6.0]
+    """
+    n, diagonal = len(K), K.diagonal()
+    between = np.empty(n * (n - 1) // 2)
+    stop = 0
+    for i in range(n - 1):
+        start, stop = stop, stop + n - 1 - i
+        np.maximum(diagonal[i] + diagonal[i + 1 :] - 2.0 * K[i, i + 1 :], 0.0, out=between[start:stop])
+    return between
 
 
 def _missed(distances: np.ndarray, signs: np.ndarray, bounds: np.ndarray, tol: float) -> tuple[int, float]:

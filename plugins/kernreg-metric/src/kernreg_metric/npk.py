@@ -8,8 +8,17 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from kernreg import get_config
 from kernreg.errors import ParameterError
-from kernreg.solvers import LabelInformation, NeighbourGraph, SideInformation, check_choice, check_count, check_number
+from kernreg.solvers import (
+    LabelInformation,
+    NeighbourGraph,
+    SideInformation,
+    check_choice,
+    check_count,
+    check_number,
+    warn_beyond_budget,
+)
 from kernreg_metric.base import warn_not_converged
 from kernreg_metric.from_graph import FromGraph
 from kernreg_metric.programs.hinge import SquaredHinge
@@ -20,6 +29,7 @@ LOSSES = ("linear", "squared-hinge")
 
 _LARGEST = 1e9  # beyond this the graph counts for nothing
 _DENSE = 1500  # below this LAPACK finds all eigenvectors quicker than ARPACK a few
+_TO_DECOMPOSE, _TO_ITERATE = 7, 14  # matrices held at once by the closed form with LAPACK, and by projected gradients
 
 
 class SimpleNPK(FromGraph):
@@ -140,6 +150,7 @@ class SimpleNPK(FromGraph):
         tol, max_iter = check_number("tol", self.tol, 0.0, 1.0), check_count("max_iter", self.max_iter)
         X, graph = self._start(X)
         side = self._check_side(X, y, side_information)
+        self._warn(X.shape[0], side)
         budget = float(X.shape[0]) ** p if self.budget is None else check_number("budget", self.budget, 0.0)
         # Without a positive part K = 0 is the best, with either loss: their slopes at 0 are the same.
         part = self._positive_part(graph, side, C)
@@ -173,10 +184,21 @@ class SimpleNPK(FromGraph):
         warn_not_converged(self.solver_report_, tol, "raise max_iter or tol")
         return self
 
+    def _warn(self, n: int, side: SideInformation) -> None:
+        """Warn before matrices are made that do not fit the memory budget; labels alone need none of them."""
+        instead = "take labels instead of pairs"
+        if self.loss == "squared-hinge":
+            instead = "take loss='linear'"
+        elif isinstance(side, LabelInformation):
+            return
+        matrices = _TO_ITERATE if self.loss == "squared-hinge" else _TO_DECOMPOSE
+        warn_beyond_budget(8 * matrices * n * n, f"SimpleNPK of {n} samples", instead, stacklevel=4)
+
     def _positive_part(self, graph: NeighbourGraph, side: SideInformation, C: float) -> Spectrum:
         """Return the positive eigenvalues of (C/m) T - L and their vectors."""
         n = len(graph.degrees)
-        if not isinstance(side, LabelInformation) or n <= _DENSE:
+        fits = 8 * _TO_DECOMPOSE * n * n <= get_config().memory_budget()
+        if not isinstance(side, LabelInformation) or (n <= _DENSE and fits):
             T, paired = off_diagonal(side)
             return positive_part((C / paired) * T - laplacian(graph).toarray())
         # -L has no positive eigenvalue, and T = 2ZZᵀ - uuᵀ - diag(u) not more than there are classes.

@@ -8,7 +8,7 @@ from kernreg import get_config
 from kernreg.errors import MemoryBudgetError
 from kernreg.solvers import SideInformation
 
-_BYTES_PER_PAIR = 80  # indices, signs, bounds and multipliers, and what is needed on the way to them
+BYTES_PER_PAIR = 80  # indices, signs, bounds and multipliers, and what is needed on the way to them
 
 
 def labelled_pairs(
@@ -26,10 +26,10 @@ def labelled_pairs(
     total = len(labelled) * (len(labelled) - 1) // 2
     taken = total if count is None else min(count, total)
     budget = get_config().memory_budget()
-    if taken * _BYTES_PER_PAIR > budget:
+    if taken * BYTES_PER_PAIR > budget:
         raise MemoryBudgetError(
             f"{len(labelled)} labels make {taken} pairs, which do not fit in the memory budget of {budget} bytes; take "
-            f"some of them at random, n_constraints={budget // (2 * _BYTES_PER_PAIR)} at most"
+            f"some of them at random, n_constraints={budget // (2 * BYTES_PER_PAIR)} at most"
         )
     numbers = np.arange(total) if taken == total else np.sort(rng.choice(total, taken, replace=False))
     i, j = pairs_of_numbers(numbers)

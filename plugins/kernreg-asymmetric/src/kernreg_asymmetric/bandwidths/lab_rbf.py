@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from kernreg import get_config
 from kernreg.errors import DataError, ParameterError, shown
 from kernreg.linalg import generator
-from kernreg.solvers import AtomicFit, Display, check_count, check_weights
+from kernreg.solvers import AtomicFit, Display, check_count, check_weights, documented_with
 from kernreg_asymmetric.bandwidths.adaptation import Expansion, Sample
 from kernreg_asymmetric.bandwidths.freedom import FREEDOMS, learn
 from kernreg_asymmetric.bandwidths.growth import Plan, stage_sizes
@@ -128,7 +128,7 @@ class _LABRBF(AtomicFit, BaseEstimator):
         """Return what is asked for; raise ParameterError."""
         stages, max_iter = check_count("stages", self.stages), check_count("max_iter", self.max_iter)
         folds = check_count("folds", self.folds, 2)
-        count = self.n_supports
+        count = float(self.n_supports) if isinstance(self.n_supports, np.floating) else self.n_supports
         numeric = isinstance(count, Real) and not isinstance(count, bool | np.bool_ | np.timedelta64)
         if not numeric or not 0 < count < 2**31 or (count > 1 and count != int(count)):
             raise ParameterError(
@@ -152,11 +152,9 @@ class _LABRBF(AtomicFit, BaseEstimator):
         return values
 
 
-class LABRBFRegressor(RegressorMixin, _LABRBF):
-    """Regression with a few Gaussians, each with its own bandwidth for every feature.
-
-    Parameters
-    ----------
+_documented = documented_with(
+    {
+        "parameters": """\
     n_supports : float or int
         Most centres: a part of the samples (at most 1), or a number of them.
     stages : int
@@ -168,14 +166,14 @@ class LABRBFRegressor(RegressorMixin, _LABRBF):
         Parts of the samples that are held out in turn, to choose how free bandwidths are.
     random_state : int, Generator, RandomState or None
         Of which samples are held out, and which are the first centres.
-
-    Attributes
-    ----------
+""",
+        "fitted": """\
     support_ : ndarray of int
         The samples that are centres (among those of positive weight).
     centres_, theta_ : ndarray of shape (m, d)
         Centres and their bandwidths θ.
     dual_coef_ : ndarray of shape (m, outputs)
+        Columns are outputs, or classes, one for two classes.
     intercept_ : ndarray of shape (outputs,)
     kernel_ : Kernel
         ``lab-rbf(centres, theta)``: f(x) = kernel_(x, centres_) @ dual_coef_ + intercept_.
@@ -185,6 +183,22 @@ class LABRBFRegressor(RegressorMixin, _LABRBF):
     n_iter_ : int
         Steps of descent, all of them.
     solver_report_ : AdaptationReport
+""",
+    }
+)
+
+
+@_documented
+class LABRBFRegressor(RegressorMixin, _LABRBF):
+    """Regression with a few Gaussians, each with its own bandwidth for every feature.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {fitted}
 
     Examples
     --------
@@ -216,11 +230,20 @@ class LABRBFRegressor(RegressorMixin, _LABRBF):
         return tags
 
 
+@_documented
 class LABRBFClassifier(ClassifierMixin, _LABRBF):
     """Classification with a few Gaussians that have their own bandwidths: least squares on ±1 targets, one-vs-rest.
 
-    All classes share centres and bandwidths. Parameters and attributes are those of `LABRBFRegressor`, and
-    ``classes_``.
+    All classes share centres and bandwidths.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    {fitted}
 
     Examples
     --------

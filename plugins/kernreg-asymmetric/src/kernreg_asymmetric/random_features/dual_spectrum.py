@@ -110,10 +110,16 @@ class DualSpectrum:
         kappa = 1.0 / gamma
         return bool(np.abs(self.values - kappa).min() <= _POLE * kappa)
 
-    def _coefficients(self, gamma: float) -> tuple[np.ndarray, np.ndarray]:
-        kappa, s = 1.0 / gamma, self.values[:, None]
-        scale = (kappa - s) * (kappa + s)
-        return (kappa * self._alpha - s * self._beta) / scale, (kappa * self._beta - s * self._alpha) / scale
+    def ratios(self, gamma: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return κ²/(κ² - σ²) and κσ/(κ² - σ²), in factors: squares of the least γ would be beyond all numbers."""
+        kappa, s = 1.0 / gamma, self.values
+        small = kappa / (kappa + s)
+        return small * (kappa / (kappa - s)), small * (s / (kappa - s))
+
+    def scaled_duals(self, gamma: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the duals in the coordinates of the singular vectors, times κ."""
+        p, q = (ratio[:, None] for ratio in self.ratios(gamma))
+        return p * self._alpha - q * self._beta, p * self._beta - q * self._alpha
 
     def at(self, gamma: float) -> Solution:
         """Solve for one γ; raise ParameterError at a pole."""
@@ -122,7 +128,7 @@ class DualSpectrum:
                 f"gamma={gamma:g} is at a pole: 1/gamma = {1 / gamma:g} is a singular value of the centred kernel "
                 "matrix, and AsK-LS has no unique solution there. Change gamma by a few percent, or take gamma='loo'"
             )
-        a, c = self._coefficients(gamma)
+        a, c = (gamma * dual for dual in self.scaled_duals(gamma))
         features, sums = self._features, self._sums
         source, target = self._from_Q @ c, features.rotated(self._from_P @ a, back=True)
         left_mean = features.rotated(sums.mean[:, None], back=True)[:, 0]  # the mean of φ
@@ -154,17 +160,17 @@ class LeftOut:
 
     def residuals(self, gamma: float) -> tuple[np.ndarray, np.ndarray]:
         """Return y_i - f⁽⁻ⁱ⁾(x_i) of the source and of the target view."""
-        s, kappa = self.spectrum.values, 1.0 / gamma
-        a, c = self.spectrum._coefficients(gamma)
-        scale = (kappa - s) * (kappa + s)
+        a, c = self.spectrum.scaled_duals(gamma)
+        p, q = self.spectrum.ratios(gamma)
         UU, VV = self.U * self.U, self.V * self.V
         rest = self.t - self.U @ self.spectrum._alpha  # what the features do not reach; the same with V and β
-        a_i, c_i = self.U @ a + gamma * rest, self.V @ c + gamma * rest
-        outside = gamma * (1.0 - self.share - UU.sum(axis=1))
-        aa, cc = UU @ (kappa / scale) + outside, VV @ (kappa / scale) + outside
-        ac = -(self.U * self.V) @ (s / scale)
-        determinant = (aa * cc - ac * ac) * self.root
-        return (
-            (cc[:, None] * a_i - ac[:, None] * c_i) / determinant[:, None],
-            (aa[:, None] * c_i - ac[:, None] * a_i) / determinant[:, None],
-        )
+        a_i, c_i = self.U @ a + rest, self.V @ c + rest  # times κ, as all that follows; the residuals have none
+        outside = 1.0 - self.share - UU.sum(axis=1)
+        aa, cc = UU @ p + outside, VV @ p + outside
+        ac = -(self.U * self.V) @ q
+        with np.errstate(divide="ignore", invalid="ignore"):  # where the system without i has a pole
+            determinant = ((aa * cc - ac * ac) * self.root)[:, None]
+            return (
+                (cc[:, None] * a_i - ac[:, None] * c_i) / determinant,
+                (aa[:, None] * c_i - ac[:, None] * a_i) / determinant,
+            )

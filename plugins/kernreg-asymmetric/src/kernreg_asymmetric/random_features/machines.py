@@ -6,7 +6,6 @@ He, He, Shi, Huang & Suykens, Learning with asymmetric kernels: least squares an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
 from numbers import Real
@@ -21,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from kernreg import get_config, make_ensembler
 from kernreg.errors import DataError, ParameterError, shown
 from kernreg.solvers import Display, KernelParameters, check_number, check_table, check_weights
+from kernreg_asymmetric.random_features.documentation import documented
 from kernreg_asymmetric.random_features.dual_spectrum import DualSpectrum, moments, row_blocks
 from kernreg_asymmetric.random_features.feature_kernel import kernel_of_features
 from kernreg_asymmetric.random_features.transformer import fitted_features
@@ -28,6 +28,7 @@ from kernreg_asymmetric.targets import class_codes, one_vs_rest, real_targets
 
 _SOME = 5000  # samples whose leave-one-out residuals choose γ
 _GAMMAS = 49
+_LEAST = 1e-307  # of γ: 1/γ is a number
 
 
 @dataclass(frozen=True)
@@ -118,13 +119,13 @@ class _AsKRFFMachine(KernelParameters):
             return None
         given = self.gamma.tolist() if isinstance(self.gamma, np.ndarray) else self.gamma
         if isinstance(given, Real):
-            return check_number("gamma", given)
-        if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+            return check_number("gamma", given, _LEAST)
+        if not isinstance(given, list | tuple) or not given:
             raise ParameterError(
                 f"gamma={shown(self.gamma)} is not accepted; give 'loo', a positive number, or a sequence of them"
             )
         for value in given:
-            check_number("gamma", value)
+            check_number("gamma", value, _LEAST)
         return None
 
     def _chosen_gamma(
@@ -179,34 +180,24 @@ class _AsKRFFMachine(KernelParameters):
         return tags
 
 
+@documented
 class AsKRFFClassifier(ClassifierMixin, _AsKRFFMachine):
     """AsK-LS classifier on random Fourier features: two views of a shift-invariant kernel, one-vs-rest.
 
     Parameters
     ----------
-    kernel, n_frequencies, form, random_state
-        Of the features, see `AsKRFF`.
+    {features}
     gamma : "loo", float or sequence of numbers
         γ of AsK-LS. ``"loo"`` takes that with the best leave-one-out accuracy, ties settled by squared error, of a grid
         fitted to the spectrum, and a sequence that of its own; exact leave-one-out, with the features held fixed, of at
         most 5000 of the samples. Of a sample with a weight above one, one unit of weight is left out, as if it were
         one of several copies.
-    ensembler : str, class or object
-        What merges the views: ``"average"``, ``"source"``, ``"target"``, ``"best"``, ``"stack"``, or one's own.
+    {ensembler}
 
     Attributes
     ----------
     classes_ : ndarray
-    gamma_ : float
-    coef_ : ndarray of shape (2, columns, 2 n_frequencies)
-        Of φ(x) in the source view and of ψ(x) in the target view; columns are classes, one for two classes.
-    intercept_ : ndarray of shape (2, columns)
-    kernel_, approximated_ : Kernel
-        φ(x)ᵀψ(z), and what it stands for.
-    ensembler_ : object
-    loo_score_ : float
-        Where γ was chosen by it.
-    solver_report_ : FeatureReport
+    {fitted}
 
     Examples
     --------
@@ -247,10 +238,22 @@ class AsKRFFClassifier(ClassifierMixin, _AsKRFFMachine):
         return self.classes_[(decision > 0.0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)]
 
 
+@documented
 class AsKRFFRegressor(RegressorMixin, _AsKRFFMachine):
     """AsK-LS regression on random Fourier features, one or several outputs, with a source and a target view.
 
-    Parameters and attributes are those of `AsKRFFClassifier`; ``gamma="loo"`` takes the best leave-one-out R².
+    Parameters
+    ----------
+    {features}
+    gamma : "loo", float or sequence of numbers
+        γ of AsK-LS. ``"loo"`` takes that with the best leave-one-out R² of a grid fitted to the spectrum, and a
+        sequence that of its own; exact leave-one-out, with the features held fixed, of at most 5000 of the samples. Of
+        a sample with a weight above one, one unit of weight is left out, as if it were one of several copies.
+    {ensembler}
+
+    Attributes
+    ----------
+    {fitted}
 
     Examples
     --------

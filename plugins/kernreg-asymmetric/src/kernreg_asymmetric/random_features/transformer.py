@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernreg.kernels import Kernel
 from kernreg.linalg import generator
 from kernreg.solvers import KernelParameters, check_choice, check_count, check_table
+from kernreg_asymmetric.random_features.documentation import documented
 from kernreg_asymmetric.random_features.feature_kernel import kernel_of_features
 from kernreg_asymmetric.random_features.features import FORMS, FourierFeatures, draw_features
 from kernreg_asymmetric.shift_invariant.spectra import spectral_measure
@@ -37,23 +38,13 @@ def fitted_features(
     return kernel, features, np.array([measure.mass, *measure.parts])
 
 
+@documented
 class AsKRFF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParameters):
     """Random Fourier features φ (left) and ψ (right) with φ(x)ᵀψ(z) ≈ k(x, z) = κ(x - z), κ even or not.
 
     Parameters
     ----------
-    kernel : str, KernelFamily or Kernel, optional
-        ``shift-gauss``, ``sinh-gauss``, ``cosh-gauss``, ``skew-laplace``, ``profile-product``, or an even kernel:
-        ``rbf``, ``laplacian``, ``matern``, ``cauchy``; also their transposes and positive multiples.
-        By default that of the chain around it, else ``rbf``.
-    n_frequencies : int
-        D. Each side has 2 D features, all cosines first.
-    form : {"polar", "parts"}
-        ``polar`` draws frequencies from |μ| and gives each its phase. ``parts`` draws from the four positive parts of
-        the real and the imaginary part, in proportion to their masses, as published. Their masses add up to more than
-        that of |μ|, by up to √2, and the error is larger by as much.
-    random_state : int, Generator, RandomState or None
-        Of the frequencies.
+    {features}
 
     Attributes
     ----------
