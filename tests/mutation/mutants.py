@@ -7,7 +7,7 @@ import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from mutation.fairness import has_a_limit, is_chosen_by_experience, is_left_out
+from mutation.fairness import has_a_limit, is_chosen_by_experience, is_flag, is_left_out
 
 _COMPARISONS: dict[type, type] = {
     ast.Lt: ast.LtE,
@@ -108,7 +108,10 @@ Site = tuple[ast.AST, str, Callable[[ast.AST], ast.AST]]
 
 
 def _sites(tree: ast.AST, source: str) -> Iterator[Site]:
+    flags = set()
     for node in _code(tree):
+        if is_flag(node):
+            flags.add(node.value)  # type: ignore[attr-defined]
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARISONS:
             turned = type(node.ops[0]) in _TURNED and has_a_limit(node, source)
             yield node, "comparison", _turn_comparison if turned else _swap_comparison
@@ -121,7 +124,7 @@ def _sites(tree: ast.AST, source: str) -> Iterator[Site]:
         elif isinstance(node, ast.If | ast.While | ast.IfExp) and not _is_plain(node.test):
             yield node, "condition", _negate
         elif _is_constant(node) and not is_chosen_by_experience(node, source):
-            yield node, "constant", _next_constant
+            yield node, "constant", _other_flag if node in flags else _next_constant
         if isinstance(node, _DROPPED):
             yield node, "dropped statement", lambda changed: ast.Pass()
 
@@ -190,6 +193,11 @@ def _next_constant(node: ast.AST) -> ast.AST:
     if isinstance(value, bool):
         return ast.Constant(not value)
     return ast.Constant(value + 1 if isinstance(value, int) else 2.0 * value if value else 1.0)
+
+
+def _other_flag(node: ast.AST) -> ast.AST:
+    assert isinstance(node, ast.Constant)
+    return ast.Constant(int(not node.value))
 
 
 def _shown(node: ast.AST) -> str:

@@ -57,6 +57,22 @@ def test_limits_and_messages_are_not_changed_and_comparisons_with_limits_are_tur
     assert shown["raise ValueError(f'not {x + 1}')"] == "pass"
 
 
+def test_flags_of_blas_are_turned_and_what_no_test_can_notice_is_left_out():
+    source = """
+class Base:
+    def solve(self):
+        raise NotImplementedError
+    def refuse(self):
+        raise ValueError
+def f(x):
+    return dtrsm(1.0, x, lower=1, diag=0, overwrite_b=1, overwrite_c=0, n=1)
+"""
+    found = [(m.kind, m.before, m.after) for m in mutants_of("m.py", source)]
+    constants = [change for kind, *change in found if kind == "constant"]
+    assert constants == [["1.0", "2.0"], ["1", "0"], ["0", "1"], ["0", "1"], ["1", "2"]]
+    assert [before for kind, before, _ in found if kind == "dropped statement"] == ["raise ValueError"]
+
+
 @pytest.mark.parametrize(
     ("before", "call", "changed"),
     [

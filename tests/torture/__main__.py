@@ -74,7 +74,7 @@ def duration(text: str) -> float:
 def limit_of(attack: Attack, chosen: list[Attack], options: argparse.Namespace) -> Limit:
     """When an attack ends."""
     if options.budget is None:
-        return Limit(attack.ci if options.part == "ci" else attack.full)
+        return Limit(attack.ci) if options.part == "ci" else Limit(attack.full, lasts=60.0 * attack.lasts)
     share = attack.minutes / sum(other.minutes for other in chosen)
     return Limit(sys.maxsize, time.monotonic() + share * options.budget)
 

@@ -35,6 +35,8 @@ class Attack:
         The number of cases of a whole run, and of the part that runs on every change.
     minutes : float
         About how long a whole run takes on one core: its share of a budget of time.
+    lasts : float
+        Minutes that a whole run lasts at least: more cases follow until then.
     seconds, cpu : float
         A case that takes longer, or computes for longer, is a hang.
     memory : int
@@ -54,6 +56,7 @@ class Attack:
     full: int
     ci: int
     minutes: float = 1.0
+    lasts: float = 0.0
     seconds: float = 900.0
     cpu: float = 60.0
     memory: int = 4 << 30

@@ -38,10 +38,11 @@ class Tally:
 
 @dataclass(frozen=True)
 class Limit:
-    """When an attack ends: after a number of cases, or at a time of `time.monotonic`, too."""
+    """When an attack ends: after a number of cases and some seconds, or at a time of `time.monotonic`, too."""
 
     cases: int
     until: float = float("inf")
+    lasts: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,10 @@ def cases_of(attack: Attack, seed: int) -> Iterator[tuple[int, Case]]:
 def run_attack(attack: Attack, limit: Limit, setting: Setting) -> Tally:
     """Run the cases of an attack, write those that fail to files, and count."""
     tally = Tally(attack, setting.seed)
-    supply = itertools.islice(cases_of(attack, setting.seed), limit.cases)
     lock, start = threading.Lock(), time.monotonic()
+    supply = itertools.takewhile(
+        lambda item: item[0] < limit.cases or time.monotonic() < start + limit.lasts, cases_of(attack, setting.seed)
+    )
     errors: list[BaseException] = []
 
     def work(worker: Worker) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,20 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("scg-ldk", {"gamma": "loo"}),
     ("bicluster", {"n_clusters": 2, "lengths": "projected", "embedding": "directions"}),
 ]
+#: What is made of solvers, and how.
+COMPOSED: dict[str, Callable[[], Any]] = {
+    "chain of a decomposition": lambda: _chain("kpca(n_components=3)", "ls-svm"),
+    "chain of a learned kernel": lambda: _chain("scg-ldk", "ask-ls", "average"),
+    "chain of views": lambda: _chain("ask-ls", "stack"),
+    "chain of two machines": lambda: _chain(_parallel("ls-svm", "ask-ls(kernel='sne(sigma=2.0)')"), "average"),
+    "conformal classifier": lambda: _of_solvers("CrossConformalClassifier", "ls-svm"),
+    "conformal regressor": lambda: _of_solvers("CrossConformalRegressor", "ask-lsr"),
+}
 #: Whatever an estimator says about samples.
-METHODS = ("predict", "decision_function", "predict_proba", "transform", "decision_views")
+METHODS = (
+    *("predict", "decision_function", "predict_proba", "decision_views", "predict_set", "predict_interval"),
+    *("transform", "transform_right", "transform_target", "decision_gradients"),
+)
 
 
 @functools.cache
@@ -43,14 +56,34 @@ def subjects() -> list[tuple[str, dict[str, Any]]]:
     from kernreg.registry import get_registry
 
     names = sorted({entry.name for entry in get_registry("solver").entries()})
-    return [(name, NEEDED.get(name, {})) for name in names] + VARIANTS
+    return [*((name, NEEDED.get(name, {})) for name in names), *VARIANTS, *((name, {}) for name in COMPOSED)]
 
 
 def make(case: dict[str, Any]) -> Any:
-    """The solver of a case."""
+    """The solver of a case, or what is made of solvers."""
     import kernreg as kr
 
-    return kr.make_solver(case["solver"], **case["params"])
+    composed = COMPOSED.get(case["solver"])
+    return kr.make_solver(case["solver"], **case["params"]) if composed is None else composed()
+
+
+def _chain(*parts: Any) -> Any:
+    import kernreg as kr
+
+    return kr.make_chain(*parts, kernel="rbf(sigma=1.5)")
+
+
+def _parallel(*parts: str) -> Any:
+    import kernreg as kr
+
+    return kr.parallel(*parts)
+
+
+def _of_solvers(name: str, solver: str) -> Any:
+    import kernreg.solvers
+    from kernreg.factory import make_solver
+
+    return getattr(kernreg.solvers, name)(make_solver(solver, kernel="rbf(sigma=1.5)"))
 
 
 def problem(case: dict[str, Any], seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -61,17 +94,25 @@ def problem(case: dict[str, Any], seed: int, n: int) -> tuple[np.ndarray, np.nda
     X = rng.standard_normal((n, 4))
     score = X[:, 0] - 0.5 * X[:, 1] + 0.3 * rng.standard_normal(n)
     solver = make(case)
-    if getattr(solver, "learns_kernel", False):
+    if getattr(solver, "learns_kernel", False) or case["solver"] == "chain of a learned kernel":
         return X, np.where(score > 0, 1, 0)
     return X, np.where(score > 0, 1, -1) if is_classifier(solver) else score
 
 
 def answers(solver: Any, X: Any) -> dict[str, np.ndarray]:
     """Everything that a fitted solver says about samples, and values of the kernel that it has learnt."""
+    from sklearn.exceptions import NotFittedError
+
     found: dict[str, np.ndarray] = {}
     for method in METHODS:
         if hasattr(solver, method):
-            value = getattr(solver, method)(X)
+            try:
+                value = getattr(solver, method)(X)
+            except NotFittedError:
+                raise
+            except (AttributeError, ValueError) as refusal:  # what this fit, or this form of samples, does not have
+                found[f"{method} refuses"] = np.array(type(refusal).__name__)
+                continue
             views = value if isinstance(value, dict) else {"": value}
             found |= {f"{method}{view}": np.array(array) for view, array in views.items()}
     if hasattr(solver, "kernel_") and callable(solver.kernel_):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 
 import pytest
 
 from torture import __main__ as command
-from torture import record
-from torture.attack import attacks
-from torture.runner import cases_of
+from torture import record, runner
+from torture.attack import Attack, attacks
+from torture.runner import Limit, cases_of
 from torture.shrinking import shorter
 
 
@@ -75,6 +76,29 @@ def test_a_budget_ends_by_the_clock(torture):
     code, output, _ = torture("greedy", "raising", "--budget", "1s", "--seed", 1)
     assert code == 1
     assert "greedy" in output
+
+
+class Agreeable:
+    """A worker that finds nothing wrong and takes one second for each case, of a clock of its own."""
+
+    clock = 0.0
+
+    def ask(self, attack, case):
+        self.clock += 1.0
+        return {"outcome": None}
+
+    def stop(self):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("limit", "cases"), [(Limit(6), 6), (Limit(6, lasts=4.0), 6), (Limit(6, lasts=9.0), 9), (Limit(6, until=3.0), 4)]
+)
+def test_a_whole_run_lasts_as_long_as_it_says(limit, cases, monkeypatch, tmp_path):
+    worker = Agreeable()
+    monkeypatch.setattr(runner.time, "monotonic", lambda: worker.clock)
+    attack = Attack("any", "nothing", lambda rng: ({} for _ in count()), len, 6, 3)
+    assert runner.run_attack(attack, limit, runner.Setting(0, [worker], tmp_path)).cases == cases
 
 
 def test_smaller_cases():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import tempfile
 import textwrap
 import time
@@ -23,6 +24,7 @@ from torture.attack import Attack, Case, Outcome
 PLUGIN = """
     import types
     from kernreg import kernel
+    from kernreg.engine import compiled_loop
     from numba.extending import overload
 
     module = types.ModuleType("settings")
@@ -40,6 +42,14 @@ PLUGIN = """
 
     scaled = made(module)
     OFFSET = {offset}
+
+    @compiled_loop
+    def looped(x):
+        return scaled_in_loop(x) + OFFSET
+
+    @compiled_loop(fastmath={{"contract", "reassoc"}})
+    def scaled_in_loop(x):
+        return grown(x) * module.factor
 
     def term(x, z):
         return scaled(grown(abs(x - z))) + OFFSET
@@ -92,6 +102,7 @@ def values(dtype: str = "float64", plugin: dict[str, float] | None = None) -> di
         names: dict[str, Any] = {"__name__": "edited_plugin"}
         exec(textwrap.dedent(PLUGIN).format(**plugin), names)
         found["mine"] = names["mine"]()(X).tolist()
+        found["looped"] = float(names["looped"](X[1, 1]))
     return {**found, **compiled.statistics()}
 
 
@@ -110,6 +121,9 @@ def wrong(found: Any, dtype: str = "float64", plugin: dict[str, float] | None = 
         mine = (abs(apart) + plugin["added"]) * plugin["factor"] + plugin["offset"]
         if not np.allclose(found["value"]["mine"], mine.sum(-1), **close):
             return f"wrong value: plugin with {plugin}"
+        looped = (X[1, 1] + plugin["added"]) * plugin["factor"] + plugin["offset"]
+        if not np.allclose(found["value"]["looped"], looped, **close):
+            return f"wrong value: loop of a plugin with {plugin}"
     return None
 
 
@@ -184,6 +198,21 @@ def to_pipe(file: Path, rng: Random) -> None:
     os.mkfifo(file)
 
 
+def to_device(file: Path, rng: Random) -> None:
+    """Zeros without end."""
+    file.unlink()
+    if os.geteuid() == 0:
+        os.mknod(file, 0o600 | stat.S_IFCHR, os.makedev(1, 5))
+    else:
+        os.mkfifo(file, 0o600)
+
+
+def to_giant(file: Path, rng: Random) -> None:
+    """Of many gigabytes, of which no byte is on the disk."""
+    with open(file, "r+b") as opened:
+        opened.truncate(1 << rng.randrange(32, 40))
+
+
 def to_link(file: Path, rng: Random) -> None:
     other = file.with_suffix(".moved")
     file.rename(other)
@@ -204,6 +233,8 @@ OF_FILES: dict[str, Callable[[Path, Random], None]] = {
     "mode": open_up,
     "folder": to_folder,
     "pipe": to_pipe,
+    "device": to_device,
+    "giant": to_giant,
     "link": to_link,
     "gone": remove,
 }
@@ -242,7 +273,7 @@ def run_damage(case: Case) -> Outcome:
         first = child(folder, lambda: values(dtype))
         second = child(folder, lambda: values(dtype))
         problem = wrong(first, dtype) or wrong(second, dtype)
-        mended = case["how"] in ("owner of folders", "mode of folders", "folder") or second["value"]["misses"] == 0
+        mended = case["how"] in ("owner of folders", "mode of folders") or second["value"]["misses"] == 0
         return problem or (None if mended else "not mended: the second process compiled again")
 
 
@@ -377,8 +408,8 @@ def run_edit(case: Case) -> Outcome:
 ATTACKS = [
     Attack(
         "cache-damage",
-        "flipped bits, cut, swapped, foreign, linked and missing files of the compile cache: right values, and the "
-        "next process finds it mended",
+        "flipped bits, cut, swapped, foreign, linked, giant and missing files, folders, pipes and devices in the "
+        "compile cache: right values, and the next process finds it mended",
         damage_cases,
         run_damage,
         full=400,
