@@ -138,20 +138,20 @@ class Kernel(KernelValue):
 
     def _matrix(self, X: Any, Z: Any, out: np.ndarray | None = None) -> np.ndarray:
         """Return K(X, Z) of checked samples by the configured engine; `_evaluate` is what one machine does."""
-        engine = configured_engine()
+        engine, other = configured_engine(), X if Z is None else Z
+        if out is None:  # before anything is made of the samples
+            check_fits((X.shape[0], other.shape[0]), result_dtype(X, other), self.name)
         if engine is None and not _elsewhere(X, Z):
             return self._evaluate(X, Z, out, None)
-        if are_wide(X if Z is None else Z):
-            return self._wide_matrix(X, X if Z is None else Z, out)
+        if are_wide(other):
+            return self._wide_matrix(X, other, out)
         engine = engine or LOCAL
         with placed_once():
             return engine.matrix(self._ship(X, Z), *both_placed(engine, X, Z), out)
 
     def _wide_matrix(self, X: Any, Z: Any, out: np.ndarray | None) -> np.ndarray:
         if out is None:
-            shape, dtype = (X.shape[0], Z.shape[0]), result_dtype(X, Z)
-            check_fits(shape, dtype, self.name)
-            out = np.empty(shape, dtype)
+            out = np.empty((X.shape[0], Z.shape[0]), result_dtype(X, Z))
         for rows, block in blocks_by_columns(self._by_columns(X, Z), X, Z, None):
             out[rows] = block
         return out

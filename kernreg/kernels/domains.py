@@ -86,7 +86,7 @@ def _number(value: Any) -> float:
     kind = value.dtype.kind if isinstance(value, np.ndarray | np.generic) else ""
     if isinstance(value, bool | str | bytes) or value is None or kind not in ("", "f", "i", "u"):
         raise TypeError
-    if np.ndim(value):  # of which NumPy before 2.4 would take the only entry
+    if getattr(value, "ndim", 0):  # an array, of which NumPy before 2.4 would take the only entry
         raise TypeError
     if value is np.ma.masked or np.ma.is_masked(value):
         raise ValueError

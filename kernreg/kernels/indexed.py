@@ -54,10 +54,17 @@ def check_indices(rows: np.ndarray, columns: np.ndarray, held: Any, name: str) -
             )
 
 
+def _all_in_order(indices: np.ndarray, size: int) -> bool:
+    return len(indices) == size and bool(np.array_equal(indices, np.arange(size)))
+
+
 def held_rows(rows: np.ndarray, columns: np.ndarray, held: Any, name: str) -> Any:
-    """Return held[rows][:, columns] as it is held."""
+    """Return held[rows][:, columns] as it is held: a sparse one itself where these are all."""
     check_indices(rows, columns, held, name)
-    return held[rows][:, columns] if is_sparse(held) else held[np.ix_(rows, columns)]
+    if not is_sparse(held):
+        return held[np.ix_(rows, columns)]
+    found = held if _all_in_order(rows, held.shape[0]) else held[rows]
+    return found if _all_in_order(columns, held.shape[1]) else found[:, columns]
 
 
 def held_block(rows: np.ndarray, columns: np.ndarray, held: Any, name: str = "precomputed") -> np.ndarray:

@@ -73,14 +73,14 @@ class HeldOperator(RealOperator):
     form = "held"
 
     def __init__(self, table: Any):
-        self._table, self._transposed = table, table.T.tocsr()
+        self._table = table
         super().__init__(np.float64, table.shape)
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         return self._table @ V
 
     def _rmatmat(self, V: np.ndarray) -> np.ndarray:
-        return self._transposed @ V
+        return self._table.T @ V
 
 
 class CenteredOperator(RealOperator):

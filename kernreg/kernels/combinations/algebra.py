@@ -15,6 +15,7 @@ from kernreg.config import memory_budget
 from kernreg.engine import whole
 from kernreg.engine.arrays import check_finite, is_sparse, result_dtype
 from kernreg.engine.dispatch import LOCAL
+from kernreg.engine.running.row_blocks import streamed_rows
 from kernreg.errors import DataError
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.combinations.base import (
@@ -50,10 +51,14 @@ class _Elementwise(CombinedKernel):
         K = left._evaluate(x_left, z_left, None if _kernel_dtype(x_left, z_left) != dtype else out, self_start)
         if K.dtype != dtype:
             K = K.astype(dtype) if out is None else copied(K, out)
-        if 2 * K.nbytes <= memory_budget() or self_start is not None:
+        if 2 * K.nbytes <= memory_budget() or (self_start is not None and self_start < 0):
             self._ufunc(K, right._evaluate(x_right, z_right, None, self_start), out=K)
-        else:
+        elif self_start is None:
             for rows, block in LOCAL.blocks(right._shipped(x_right, z_right), x_right, z_right, rows_beside(K)):
+                self._ufunc(K[rows], block, out=K[rows])
+        else:
+            for rows in streamed_rows(len(K), K.shape[1], rows_beside(K)):
+                block = right._evaluate(x_right[rows], z_right, None, self_start + rows.start)
                 self._ufunc(K[rows], block, out=K[rows])
         return K
 

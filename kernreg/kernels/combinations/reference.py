@@ -14,8 +14,10 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import in_double, result_dtype
-from kernreg.engine.budget import warn_beyond_budget
+from kernreg.engine.budget import rows_within, warn_beyond_budget
 from kernreg.engine.gram import gram
+from kernreg.engine.memory import empty
+from kernreg.engine.running.row_blocks import streamed_rows
 from kernreg.errors import AsymmetryError
 from kernreg.factory import make_kernel
 from kernreg.kernels.base import Kernel
@@ -228,19 +230,46 @@ class BoundSpectrum(_Learnt):
         start = None
         if to_reference:
             start = 0 if same_samples(X, R) else row_start(X, R, self_start)
-        dtype = result_dtype(X, X if Z is None else Z)
+        other = X if Z is None else Z
         half, ratio, training = self._state
+        if out is None:
+            out = empty((X.shape[0], other.shape[0]), result_dtype(X, other))
         if start is not None:
-            return copied(training[start : start + X.shape[0]].astype(dtype), out)
-        left = inner._evaluate(X, R, None, None)
-        if to_reference:
-            return copied((left @ ratio).astype(dtype), out)
-        left = left @ half
-        # One factor twice where the samples are the same: the result is then symmetric to the last bit. Of a kernel
-        # that is symmetric on the reference set only, by chance perhaps, the two factors differ.
-        same = inner.symmetric and (Z is None or same_samples(X, Z))
-        right = left if same else inner._evaluate(R, X if Z is None else Z, None, None).T @ half
-        return copied((left @ right.T).astype(dtype), out)
+            out[...] = training[start : start + X.shape[0]]
+        elif to_reference:
+            self._fill(out, X, None, ratio)
+        else:
+            # Features of as many second samples as fit beside the result, all of them unless the budget is small. They
+            # serve as those of the first where these are the same: the result is then symmetric to the last bit. Of a
+            # kernel that is symmetric on the reference set only, by chance perhaps, the two kinds of features differ.
+            same = inner.symmetric and (Z is None or same_samples(X, Z))
+            for columns in streamed_rows(other.shape[0], half.shape[1], rows_within(half.shape[1], 8, 0.5)):
+                features = self._features(other[columns], half, first=same)
+                if same:
+                    out[columns, columns] = gram(features)
+                    rest = slice(columns.stop, X.shape[0])
+                    self._fill(out[rest, columns], X[rest], features, half)
+                    out[columns, rest] = out[rest, columns].T
+                else:
+                    self._fill(out[:, columns], X, features, half)
+        return out
+
+    def _fill(self, out: np.ndarray, X: Any, features: np.ndarray | None, factor: np.ndarray) -> None:
+        """Fill rows of a matrix with k(X, R) @ factor @ featuresᵀ, some at a time."""
+        inner, R = self.parts[0], self._reference
+        for rows in streamed_rows(X.shape[0], sum(factor.shape), rows_within(sum(factor.shape), 8)):
+            left = inner._evaluate(X[rows], R, None, None) @ factor
+            out[rows] = left if features is None else left @ features.T
+
+    def _features(self, X: Any, half: np.ndarray, *, first: bool) -> np.ndarray:
+        """Return k(X, R) @ half of first samples, k(R, X)ᵀ @ half of second ones."""
+        inner, R = self.parts[0], self._reference
+        found = np.empty((X.shape[0], half.shape[1]))
+        for rows in streamed_rows(X.shape[0], sum(half.shape), rows_within(sum(half.shape), 8)):
+            some = X[rows]
+            K = inner._evaluate(some, R, None, None) if first else inner._evaluate(R, some, None, None).T
+            np.matmul(K, half, out=found[rows])
+        return found
 
     def _diagonal(self, X: Any) -> np.ndarray:
         inner, R, dtype = self.parts[0], self._reference, result_dtype(X, X)

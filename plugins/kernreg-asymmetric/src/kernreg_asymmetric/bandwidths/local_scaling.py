@@ -82,7 +82,7 @@ class LocalRBF(ReferenceKernel):
 
 def _kth_distance(rows: slice, block: np.ndarray, k: int) -> np.ndarray:
     """Return the k-th smallest distance of each row that is not zero; the largest where there are fewer, 1 for none."""
-    apart = np.where(block > 0.0, block, np.inf).astype(np.float64)
+    apart = np.where(block > 0.0, block, np.inf).astype(np.float64, copy=False)
     place = np.minimum(k, np.count_nonzero(np.isfinite(apart), axis=1)) - 1
     apart.sort(axis=1)
     squares = np.take_along_axis(apart, np.maximum(place, 0)[:, None], axis=1)[:, 0]
