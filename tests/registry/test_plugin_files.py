@@ -256,6 +256,8 @@ def test_a_child_forked_while_another_thread_executes_a_file_can_load_it(tmp_pat
     program = f"""
         import os, signal, threading
         import kernreg as kr
+        from kernreg.common import forking
+        forking._PATIENCE = 0.2  # of a fork, for an import that waits for it
         started, forked = threading.Event(), threading.Event()
         threading.hooks = [started.set, forked.wait]
         thread = threading.Thread(target=kr.load_plugin, args=({str(tmp_path / "slow.py")!r},))
