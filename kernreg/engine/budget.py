@@ -11,7 +11,7 @@ import numpy as np
 from kernreg.common.sizes import readable
 from kernreg.config import get_config, memory_budget
 from kernreg.engine.arrays import is_sparse
-from kernreg.engine.memory import recent_share
+from kernreg.engine.memory import SHARE, recent_share
 from kernreg.errors import MemoryBudgetError, MemoryBudgetWarning
 
 NEGLIGIBLE = 1 << 22  # bytes that any machine has
@@ -32,6 +32,18 @@ def check_fits(shape: tuple[int, int], dtype: np.dtype, name: str) -> None:
             "ever holding it, take float32 samples (half the size), use a solver with strategy='iterative' or "
             "'lowrank', or raise the budget with kernreg.config_context(memory=…)"
         )
+
+
+def recent_budget() -> float:
+    """Return the memory budget, one that is a share of the available memory as it was within the last second.
+
+    >>> from kernreg import config_context
+    >>> with config_context(memory="10MB"):
+    ...     recent_budget()
+    10000000.0
+    """
+    setting = get_config().memory
+    return recent_share(setting) / SHARE if isinstance(setting, float) else float(memory_budget())
 
 
 def beyond_budget(needed: int, what: str, instead: str) -> str:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernreg.engine.budget import NEGLIGIBLE, recent_budget
 from kernreg.engine.compiler.compile import compiled
 from kernreg.engine.threads import run_tasks, single_threaded_blas
 from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.row_normalisation import make_apply_normalizers
 
 GROUPS = 16  # partial results of a symmetric product; more than threads, so that the work spreads evenly
-PARTIAL_BYTES = 1 << 26  # the partial results take no more than this, else every block is computed
+PARTIAL_BYTES = 1 << 26  # the partial results take no more than this, else every block is computed,
+_SHARE = 0.25  # and no more than this share of the memory budget, but for what any machine has
 
 
 def mirrored_columns(n: int) -> int:
     """Return up to how many columns a product with a symmetric n × n matrix computes every block once, for two uses."""
-    return PARTIAL_BYTES // (8 * GROUPS * max(1, n))
+    most = min(PARTIAL_BYTES, max(NEGLIGIBLE, int(_SHARE * recent_budget())))
+    return most // (8 * GROUPS * max(1, n))
 
 
 def product(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 import kernreg as kr
 from kernreg.common.sizes import readable
+from kernreg.engine.products import mirrored_columns
 from kernreg.errors import MemoryBudgetError, ParameterError
 from kernreg.kernels import centered, symmetrize
 from kernreg.kernels.builtin import laplacian, linear, rbf, sne
@@ -139,3 +142,24 @@ def test_sizes_are_readable():
         "7.8 GB",
         "9.0 TB",
     ]
+
+
+def test_partial_results_of_symmetric_products_keep_to_the_memory_budget():
+    X = np.random.default_rng(0).normal(size=(700, 3))
+    kernel, V = kr.make_kernel("rbf(sigma=2.0)"), np.random.default_rng(1).normal(size=(700, 90))
+    for budget, bytes_of_them in ((10**9, 1 << 26), (10**8, 25 * 10**6), (10**7, 1 << 22), (1, 1 << 22)):
+        with kr.config_context(memory=budget):
+            assert mirrored_columns(700) == bytes_of_them // (8 * 16 * 700)
+    with kr.config_context(memory=10**9):
+        expected = kernel.operator(X) @ V
+    with kr.config_context(memory=10**6):
+        operator = kernel.operator(X)
+        operator @ V[:, :1]
+        tracemalloc.start()
+        try:
+            found = operator @ V
+            most = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert most < 6 * V.nbytes  # the partial results of 16 groups would be as much as 16 of them
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

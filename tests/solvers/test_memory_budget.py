@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
-from kernreg import config_context, make_kernel, make_solver
+from kernreg import config_context, get_config, make_kernel, make_solver
 from kernreg.engine.memory import release
 from kernreg.errors import KernregWarning, MemoryBudgetError, MemoryBudgetWarning
 from kernreg.kernels import spectrum, symmetrize
@@ -126,3 +126,57 @@ def test_what_was_asked_for_exactly_and_does_not_fit_is_told():
     X, y = samples(1700)
     with config_context(memory=BUDGET), pytest.warns(KernregWarning), pytest.raises(MemoryBudgetError):
         make_solver("ls-svr", gamma=[1.0], strategy="exact").fit(X, y)
+
+
+def told_before(run, share=1.0):
+    """Return what was taken, the bytes named, and where; the warning comes before more than a share of the budget."""
+    budget = get_config().memory
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        most, said = peak(run)
+    assert said
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MemoryBudgetWarning)
+        tracemalloc.start()
+        try:
+            with pytest.raises(MemoryBudgetWarning):
+                run()
+            assert tracemalloc.get_traced_memory()[1] <= share * budget
+        finally:
+            tracemalloc.stop()
+    heard = [w for w in heard if w.category is MemoryBudgetWarning]
+    named = [float(re.search(r"about ([0-9.]+) MB", str(w.message))[1]) * 1e6 for w in heard]
+    return most, max(named), {w.filename for w in heard}
+
+
+@pytest.mark.parametrize(("n", "r", "landmarks"), [(500, 60, 400), (12_000, 20, 60)])
+def test_the_block_of_landmarks_and_its_extension_are_told_before(n, r, landmarks):
+    X, _ = samples(n)
+    with config_context(memory=5_000_000):
+        most, named, where = told_before(
+            lambda: make_solver("nystrom", kernel="rbf(sigma=2.0)", n_components=r, n_landmarks=landmarks).fit(X)
+        )
+    assert named / 3 < most <= 1.15 * named
+    assert where == {__file__}
+
+
+@pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")
+def test_gamma_of_a_learned_kernel_is_chosen_on_landmarks_where_its_matrix_is_too_large():
+    X, y = samples(700)
+    y = (y > 0).astype(int)
+    with config_context(memory=6_000_000):
+        learner = make_solver("scg-ldk", kernel="rbf(sigma=2.0)", gamma=[0.1, 1.0])
+        most, said = peak(lambda: learner.fit(X, y))
+        assert most <= 1.15 * 6_000_000 + 4e6
+        assert not said
+        assert len(learner.landmarks_) == 193  # twenty matrices of them
+        more = make_solver("scg-ldk", gamma=[1.0], strategy="lowrank", n_landmarks=250)
+        most, named, where = told_before(lambda: more.fit(X, y))
+        assert named == 8 * 20 * 250**2 >= most / 1.15
+        assert where >= {__file__}
+    with config_context(memory="1GB"):  # the same landmarks, and the matrix of all labelled samples
+        ample = make_solver("scg-ldk", kernel="rbf(sigma=2.0)", gamma=[0.1, 1.0], strategy="lowrank", n_landmarks=193)
+        ample.fit(X, y)
+    np.testing.assert_array_equal(ample.landmarks_, learner.landmarks_)
+    np.testing.assert_allclose(ample.loo_path_["score"], learner.loo_path_["score"], atol=0.01)
+    assert ample.gamma_ == learner.gamma_

@@ -52,7 +52,8 @@ class RowTask:
     function : callable
         ``function(rows, block, *args)``, a function of a module. One with the attribute ``on_operator = True`` gets
         products with the block, and the block is never held. One with ``tall = True`` gets blocks of more rows: its
-        results are so large that adding them up would cost more than making them.
+        results are so large that adding them up would cost more than making them. One that holds more than four arrays
+        of the size of a block says how many by the attribute ``holds``: so many fewer blocks are looked at together.
     combine : {"concatenate", "add"}
     block_rows : int
         Rows of a block.
@@ -131,7 +132,7 @@ def run_chunk(task: RowTask, X: Any, Z: Any, args: Any, start: int) -> Any:
     held, budget = 8 * task.block_rows * Z.shape[0], memory_budget()
     if is_streamed(X):  # every thread holds the rows it has read, too
         held += 8 * task.block_rows * abs(X.shape[1])
-    together = max(1, budget // max(1, _HELD * held))
+    together = max(1, budget // max(1, getattr(task.function, "holds", _HELD) * held))
     # Blocks are of one size, for the sake of these bits, and fit even where the budget is smaller than one.
     with config_context(engine="local", memory=max(budget, held)), single_threaded_blas():
         run_tasks(work, len(blocks), together)

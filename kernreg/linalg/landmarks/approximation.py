@@ -5,24 +5,28 @@ The equations are those of `nystrom`, which chooses the landmarks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from kernreg.common.display import Display
+from kernreg.engine.budget import chunks
 from kernreg.engine.gram import gram
 from kernreg.errors import DataError
 from kernreg.linalg.landmarks.sampled_matrix import SectionedMatrix
 from kernreg.linalg.landmarks.sections import Section, Swapped
 from kernreg.linalg.spectra.basis import peak_signs
 from kernreg.linalg.spectra.centred_pairs import centre_both_sides
-from kernreg.linalg.spectra.partial import singular_triplets
+from kernreg.linalg.spectra.memory import of_triplets
+from kernreg.linalg.spectra.partial import many_for_iterations, singular_triplets
 from kernreg.linalg.spectra.products import is_finite
 
 _OVERSAMPLING = 4  # triplets of the block extended for each one asked for, where there are landmarks for them,
 _ANYWAY = 30  # or this many more
 _WORTHWHILE = 0.1  # of the r-th singular value of the block: smaller ones beyond it add noise, divided by themselves
+_IN_FACTORS = 6  # arrays of rank × rank: two factors of Gram matrices, and what turns one into the other
 _VANISHING = 1e-10  # relative to the largest: directions that are rounding errors
 
 
@@ -121,6 +125,52 @@ class Approximation:
     report: NystromReport
 
 
+def of_block(sizes: tuple[int, int], rank: int, svd_method: str, quadrature: bool) -> int:
+    """Return what the block and its triplets need, about: bytes held at once.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Landmarks, (n, m).
+    rank : int
+        How many triplets of the block.
+    svd_method : str
+    quadrature : bool
+        Whether normalisers are estimated.
+
+    Examples
+    --------
+    >>> of_block((1000, 1000), 333, "auto", False) / 8e6
+    8.0
+    """
+    block = sizes[0] * sizes[1]
+    dense = svd_method == "dense" or (svd_method == "auto" and many_for_iterations(sizes, rank))
+    made = 2 * block + (2 * max(sizes) ** 2 if quadrature else 0)
+    in_place = block if dense else 0
+    return max(8 * made, of_triplets(sizes, rank, held=True, dense=dense) - 8 * in_place)
+
+
+def of_extension(samples: int, landmarks: int, rank: int, r: int, *, pieces: bool) -> int:
+    """Return what the extension needs, about: bytes held at once, the vectors returned among them.
+
+    Parameters
+    ----------
+    samples, landmarks : int
+        Those of both sides, N + M and n + m.
+    rank, r : int
+        Triplets of the block that are extended, and those that are wanted.
+    pieces : bool
+        Whether products come in pieces, which stand beside the whole of it.
+
+    Examples
+    --------
+    >>> of_extension(20_000, 200, 10, 5, pieces=False) / 8e4
+    35.66
+    """
+    beside = max(samples * rank if pieces else 0, 3 * samples * r // 2)  # pieces; then what is wanted, and its signs
+    return 8 * (samples * rank + beside + 3 * landmarks * rank + _IN_FACTORS * rank**2)
+
+
 def approximate(
     matrix: SectionedMatrix,
     rows: np.ndarray,
@@ -129,19 +179,31 @@ def approximate(
     center: bool,
     orthogonalize: bool,
     svd_method: str,
+    before: Callable[[int], None] | None = None,
 ) -> Approximation:
-    """Return the r leading triplets that these rows and columns give; parameters as in `NystromSettings`."""
+    """Return the r leading triplets that these rows and columns give; parameters as in `NystromSettings`.
+
+    ``before`` is called with the bytes that the block will need, and, once the rank is known, with those of the rest.
+    """
+    sizes = len(rows), len(columns)
+    count = _count(sizes, r) if orthogonalize else r
+    if before is not None:
+        before(of_block(sizes, count, svd_method, matrix.normalizers == "estimate"))
     section = matrix.section(rows, columns)
     block = section.block()
     _require_finite(block, rows, columns)
     scale = float(np.abs(block).max(initial=0.0)) * np.sqrt(block.size)
     if center:
         centre_both_sides(block)
-    count = _count(block.shape, r) if orthogonalize else r
-    U, s, V, partial = singular_triplets(block, count, method=svd_method)
+    looked_at = block.size
+    U, s, V, partial = singular_triplets(block, count, method=svd_method, overwrite=True)
+    del block
     kept = s > 10.0 * np.finfo(np.float64).eps * scale
     kept[r:] &= s[r:] > _WORTHWHILE * s[r - 1]
     U, s, V = U[:, kept], s[kept], V[:, kept]
+    if before is not None:
+        pieces = any(next(chunks(side)).stop < side.shape[0] for side in (matrix.X, matrix.Z))
+        before(of_extension(sum(matrix.shape), sum(sizes), len(s), r, pieces=pieces))
     factors = [V / s, U / s]
     extended = list(matrix.products(section, *factors)) if len(s) else [np.zeros((size, 0)) for size in matrix.shape]
     offsets = [side.mean(axis=0) if center else np.zeros(len(s)) for side in extended]
@@ -150,7 +212,7 @@ def approximate(
     if orthogonalize and len(s):
         values, turns = _orthogonal(extended[0], s, extended[1])
     else:
-        values = s * np.sqrt(matrix.shape[0] * matrix.shape[1] / block.size)
+        values = s * np.sqrt(matrix.shape[0] * matrix.shape[1] / looked_at)
         turns = [np.diag(1.0 / np.linalg.norm(side, axis=0)) for side in extended]
     values, turns = values[:r], [turn[:, :r] for turn in turns]
     vectors = [side @ turn for side, turn in zip(extended, turns, strict=True)]

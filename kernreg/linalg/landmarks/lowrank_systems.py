@@ -348,16 +348,23 @@ def _left_out_of_both(
     """Return leave-one-out residuals of some samples in both views, by systems of two unknowns."""
     source, target, kernel, landmarks, share, inverse = system
     F = features_of(block, source.transform, source.origin)
-    G = features_of(kernel.row_block(samples, landmarks, rows, False), target.transform, target.origin)
     weight = np.ones(len(F)) if weights is None else weights
-    first, second = F @ source.vectors, G @ target.vectors
-    keep_s = 1.0 - weight * (share + (first * first) @ inverse)
-    keep_t = 1.0 - weight * (share + (second * second) @ inverse)
+    first, e_s = F @ source.vectors, Y - F @ source.solution
+    del F  # twice as wide as the features are their coordinates: what is done with is not held
+    G = features_of(kernel.row_block(samples, landmarks, rows, False), target.transform, target.origin)
+    second, e_t = G @ target.vectors, Y - G @ target.solution
+    del G
     cross = weight * ((first * second) @ inverse)
-    e_s, e_t = Y - F @ source.solution, Y - G @ target.solution
+    first *= first
+    second *= second
+    keep_s = 1.0 - weight * (share + first @ inverse)
+    keep_t = 1.0 - weight * (share + second @ inverse)
     scale = (keep_s * keep_t - cross * cross)[:, None]
     both = [keep_t[:, None] * e_s + cross[:, None] * e_t, keep_s[:, None] * e_t + cross[:, None] * e_s]
     return np.hstack(both) / scale
+
+
+_left_out_of_both.holds = 7  # type: ignore[attr-defined]  # a block, both coordinates and their product
 
 
 def _view(

@@ -85,6 +85,7 @@ def nystrom_triplets(
     settings: NystromSettings = _DEFAULTS,
     *,
     callback: Callable[[int, float], None] | None = None,
+    before: Callable[[int], None] | None = None,
 ) -> Approximation:
     """Return the r leading triplets of a kernel matrix from a subsample of its rows and columns.
 
@@ -98,6 +99,8 @@ def nystrom_triplets(
     settings : NystromSettings
     callback : callable, optional
         Called as ``callback(landmarks, eta)`` after each level.
+    before : callable, optional
+        Called as ``before(needed)`` before each step of a level, with the bytes that it will hold at once, about.
 
     Examples
     --------
@@ -114,13 +117,13 @@ def nystrom_triplets(
     bounds = _bounds(matrix, settings.largest, sizes)
     levels: list[Level] = []
     changes: list[float] = []
-    before: Approximation | None = None
+    earlier: Approximation | None = None
     while True:
         rows, columns = matrix.landmarks(sizes, settings.methods, r, settings.seed)
-        triplets = approximate(matrix, rows, columns, r, center, settings.orthogonalize, settings.svd_method)
+        triplets = approximate(matrix, rows, columns, r, center, settings.orthogonalize, settings.svd_method, before)
         whole = (len(rows), len(columns)) == matrix.shape
-        if before is not None:
-            changes.append(change(before, triplets))
+        if earlier is not None:
+            changes.append(change(earlier, triplets))
         eta = 0.0 if whole else _estimate(changes)
         evaluations = matrix.evaluations(len(rows), len(columns)) + (0 if levels else matrix.evaluations_before)
         levels.append(Level(len(rows), len(columns), eta, evaluations))
@@ -130,7 +133,7 @@ def nystrom_triplets(
         grown = (min(_GROWTH * sizes[0], bounds[0]), min(_GROWTH * sizes[1], bounds[1]))
         if reached or grown == sizes:
             break
-        sizes, before = grown, triplets
+        sizes, earlier = grown, triplets
     if triplets.values.max(initial=0.0) <= 0.0:
         raise DataError(_nothing_left(matrix, triplets, center))
     report = replace(

@@ -44,11 +44,11 @@ def of_triplets(shape: tuple[int, int], k: int, *, held: bool, dense: bool) -> i
     Examples
     --------
     >>> of_triplets((1000, 1000), 2, held=True, dense=True) / 8e6
-    10.0
+    9.0
     """
     matrix, small = shape[0] * shape[1], min(shape)
     if dense:
-        return 8 * (3 * matrix + sum(shape) * small + _WORK * small**2)
+        return 8 * (2 * matrix + sum(shape) * small + _WORK * small**2)
     block, columns = basis_sizes(shape, k)
     basis = sum(shape) * (columns + block)
     projected = (3 + _WORK) * columns**2  # the small matrix and its vectors

@@ -172,6 +172,7 @@ def singular_triplets(
     max_iter: int | None = None,
     random_state: Any = 0,
     callback: Watch | None = None,
+    overwrite: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, PartialReport]:
     """Return the k largest singular triplets of a matrix, A v = σ u and Aᵀu = σ v.
 
@@ -187,6 +188,8 @@ def singular_triplets(
         As in `eigenpairs`.
     callback : callable, optional
         Called as ``callback(step, residual / tol)`` by our own iterations.
+    overwrite : bool
+        Whether a float64 array may be used as working memory.
 
     Returns
     -------
@@ -227,7 +230,7 @@ def singular_triplets(
     elif chosen == "randomized":
         spectrum = randomized_triplets(matrix.product, matrix.adjoint, matrix.shape, k, settings, fixed)
     if spectrum is None:
-        spectrum = _dense_triplets(matrix, k)
+        spectrum = _dense_triplets(matrix, k, overwrite)
     assert spectrum.left is not None
     report = _report(chosen, matrix, k, spectrum, fixed, settings, note)
     signs = peak_signs(spectrum.left)
@@ -304,11 +307,14 @@ def _dense(A: Products, k: int, order: str, settings: Settings, overwrite: bool)
     return PartialSpectrum(values, vectors, 0, residual, True)
 
 
-def _dense_triplets(A: Products, k: int) -> PartialSpectrum:
-    U, values, V = linalg.svd(A.dense()[0], full_matrices=False, overwrite_a=True, check_finite=False)
-    left, right = U[:, :k], V[:k].T
-    rest = A.adjoint(left) - right * values[:k]
-    return PartialSpectrum(values[:k], right, 0, relative_residual(rest, values), True, left)
+def _dense_triplets(A: Products, k: int, overwrite: bool) -> PartialSpectrum:
+    D, itself = A.dense(overwrite=overwrite)
+    # The transpose is in the order of LAPACK, which works in its memory; the matrix itself would be copied once more.
+    V, values, U = linalg.svd(D.T, full_matrices=False, overwrite_a=True, check_finite=False)
+    del D
+    left, right = U[:k].T, V[:, :k]
+    residual = A.eps if itself else relative_residual(A.adjoint(left) - right * values[:k], values)
+    return PartialSpectrum(values[:k], right, 0, residual, True, left)
 
 
 def _swapped(spectrum: PartialSpectrum) -> PartialSpectrum:

@@ -34,6 +34,7 @@ from kernreg.linalg.landmarks.sampled_matrix import NORMALIZERS, SectionedMatrix
 from kernreg.linalg.landmarks.sections import Swapped
 from kernreg.linalg.randomness import generator
 from kernreg.linalg.spectra.partial import SINGULAR_METHODS
+from kernreg.solvers.advice import warn_beyond_budget
 from kernreg.solvers.decompositions.centred_triplets import kernel_dtype
 from kernreg.solvers.decompositions.compatibility.fixed_maps import COMPATIBILITIES
 from kernreg.solvers.decompositions.two_sided import TwoSided
@@ -188,9 +189,15 @@ class AsymmetricNystroem(TwoSided):
             seed=int(generator(self.random_state).integers(2**62)),
         )
         with placed_once(), progress("landmarks", max(matrix.shape)) as report:
-            triplets = nystrom_triplets(matrix, r, sizes, settings, callback=lambda count, eta: report(count))
+            triplets = nystrom_triplets(
+                matrix, r, sizes, settings, callback=lambda count, eta: report(count), before=self._say_what_is_needed
+            )
         self._keep(triplets, matrix, kernel_dtype(matrix.X, matrix.Z))
         return self
+
+    def _say_what_is_needed(self, needed: int) -> None:
+        what = f"n_components={self.n_components} on landmarks"
+        warn_beyond_budget(needed, what, "take fewer landmarks (n_landmarks) or components", stacklevel=7)
 
     def _keep(self, triplets: Approximation, matrix: SectionedMatrix, dtype: np.dtype) -> None:
         factor = np.sqrt(matrix.shape[0] * matrix.shape[1]) if self.scale else 1.0

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from kernreg.common.checks import as_number
 from kernreg.common.display import Display
 from kernreg.common.progress import progress
 from kernreg.common.sizes import readable
@@ -54,7 +55,9 @@ from kernreg.solvers.symmetry import require_symmetric
 GAMMAS = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 _MATRICES, _TO_CHOOSE = 5, 13  # of n × n numbers, held at once by an exact fit; by one that chooses γ
-_DEFAULT_LANDMARKS = 500
+_OF_LABELLED = 10  # of labelled × labelled numbers: K, twice, and what its leave-one-out values take
+_DEFAULT_LANDMARKS = 500  # where the budget holds
+_ON_LANDMARKS, _TO_CHOOSE_ON_THEM = 8, 20  # matrices of landmarks × landmarks: those of the fit, of one that chooses γ
 _INACCURATE = 1e-6  # a residual that is worth a warning
 
 
@@ -104,15 +107,16 @@ class SCGLDK(KernelLearner, KernelParameters):
         By default that of the chain around it, else ``rbf``.
     gamma : float, sequence of float or "loo"
         Weight of the side information. Of a sequence (or of 0.01, 0.1, 1, 10, 100, ``"loo"``) the value is taken with
-        which LS-SVM has the best leave-one-out accuracy on the labelled samples, its own γ tuned likewise. The learned
-        kernel is held fixed while samples are left out, so that accuracy is optimistic: it has seen every label.
+        which LS-SVM has the best leave-one-out accuracy on the labelled samples, its own γ tuned likewise, on landmarks
+        where the matrix of the labelled ones does not fit the memory budget. The learned kernel is held fixed while
+        samples are left out, so that accuracy is optimistic: it has seen every label.
     unlabelled : object
         The entry of y that marks samples without a label; None stands for missing values.
     strategy : {"auto", "exact", "lowrank"}
         ``exact`` holds three n × n matrices at once; ``lowrank`` takes Nyström features of landmarks and is linear in
         n. ``auto`` is exact while that fits the memory budget; `solver_report_` says what was taken.
     n_landmarks : int, optional
-        Landmarks of the approximation, 500 by default.
+        Landmarks of the approximation; 500 by default, or fewer where the memory budget holds no more.
     landmarks : str or array of int
         How they are chosen: ``"uniform"``, ``"kmeans++"``, ``"entropy"``, ``"leverage"``, ``"rpcholesky"``; or their
         indices.
@@ -199,7 +203,7 @@ class SCGLDK(KernelLearner, KernelParameters):
         if strategy == "exact":
             learner = _Exact(start, X, side)
         else:
-            learner = _LowRank(start, X, side, self._choose_landmarks(start, X))
+            learner = _LowRank(start, X, side, self._choose_landmarks(start, X, gamma))
             self.landmarks_ = learner.chosen
         if isinstance(gamma, float):
             self.gamma_ = gamma
@@ -237,10 +241,14 @@ class SCGLDK(KernelLearner, KernelParameters):
             return "exact", ""
         return "lowrank", f"strategy 'lowrank': {n} samples do not fit the memory budget of {readable(budget)} exactly"
 
-    def _choose_landmarks(self, kernel: Kernel, X: Any) -> np.ndarray:
-        count = self.n_landmarks
+    def _choose_landmarks(self, kernel: Kernel, X: Any, gamma: Any) -> np.ndarray:
+        count, matrices = self.n_landmarks, _ON_LANDMARKS if isinstance(gamma, float) else _TO_CHOOSE_ON_THEM
         if count is None and isinstance(self.landmarks, str):
-            count = min(X.shape[0], _DEFAULT_LANDMARKS)
+            affordable = int(np.sqrt(memory_budget() / (8 * matrices)))
+            count = max(1, min(X.shape[0], _DEFAULT_LANDMARKS, affordable))
+        elif 1 <= (given := as_number(np.size(self.landmarks) if count is None else count)) <= X.shape[0]:
+            what = f"strategy='lowrank' with {given:g} landmarks"
+            warn_beyond_budget(matrices * 8 * given**2, what, "take fewer landmarks (n_landmarks)", stacklevel=4)
         return choose_landmarks(kernel, X, count, self.landmarks, random_state=self.random_state)
 
     def _choose_gamma(self, learner: _Exact | _LowRank, side: SideInformation, grid: np.ndarray) -> float:
@@ -255,12 +263,15 @@ class SCGLDK(KernelLearner, KernelParameters):
         with progress("gamma", len(grid)) as report:
             for g, value in enumerate(grid):
                 report(g)
-                K = learner.labelled_matrix(float(value), side.labelled)
-                path = LSSVC(kernel=precomputed(K=K), gamma="loo", strategy="exact").fit(np.arange(len(K)), labels)
+                path = learner.machine(float(value), side.labelled, labels)
                 best = int(np.lexsort((-path.loo_path_["squared_error"], path.loo_path_["score"]))[-1])
                 scores[g] = path.loo_path_["score"][best], -path.loo_path_["squared_error"][best]
         self.loo_path_ = {"gamma": grid, "score": scores[:, 0], "squared_error": -scores[:, 1]}
         return float(grid[int(np.lexsort((scores[:, 1], scores[:, 0]))[-1])])
+
+
+def _machine_of(K: np.ndarray, labels: np.ndarray) -> LSSVC:
+    return LSSVC(kernel=precomputed(K=K), gamma="loo", strategy="exact").fit(np.arange(len(K)), labels)
 
 
 class _Exact:
@@ -285,9 +296,9 @@ class _Exact:
         definite = bool(self.kernel.definite)
         return penalise_by_products(self._matrix(), self.side.laplacian, gamma, definite=definite)
 
-    def labelled_matrix(self, gamma: float, labelled: np.ndarray) -> np.ndarray:
-        """Return K of the labelled samples."""
-        return self._penalised(gamma).matrix[np.ix_(labelled, labelled)]
+    def machine(self, gamma: float, labelled: np.ndarray, labels: np.ndarray) -> LSSVC:
+        """Return LS-SVM of the labelled samples with the learned kernel."""
+        return _machine_of(self._penalised(gamma).matrix[np.ix_(labelled, labelled)], labels)
 
     def learned(self, gamma: float, note: str) -> tuple[Kernel, KernelReport]:
         """Return the learned kernel and how it was learned."""
@@ -318,11 +329,17 @@ class _LowRank:
             )
         self.products = feature_products(self.features, side.factors(), side.laplacian)
 
-    def labelled_matrix(self, gamma: float, labelled: np.ndarray) -> np.ndarray:
-        """Return K of the labelled samples."""
+    def machine(self, gamma: float, labelled: np.ndarray, labels: np.ndarray) -> LSSVC:
+        """Return LS-SVM of the labelled samples with the learned kernel, on landmarks where its matrix is too large."""
         F, _, _ = penalise_features(self.features, self.products, gamma)
+        if not current_engine().fits(_OF_LABELLED * 8 * len(labels) ** 2):
+            kernel = projected(self.kernel, self.features.landmarks, F)
+            # As many landmarks as the kernel has dimensions are all of it, but for rounding.
+            count = min(len(labels), len(self.chosen))
+            machine = LSSVC(kernel=kernel, gamma="loo", strategy="lowrank", n_landmarks=count)
+            return machine.fit(self.X[labelled], labels)
         mapped = np.asarray(self.kernel(self.X[labelled], self.features.landmarks), dtype=np.float64) @ F
-        return gram(mapped)
+        return _machine_of(gram(mapped), labels)
 
     def learned(self, gamma: float, note: str) -> tuple[Kernel, KernelReport]:
         """Return the learned kernel and how it was learned."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernreg.engine.budget import chunks
+
 BATCHES = ("near", "random")
 
 _HELD_OUT = 0.2
@@ -61,8 +63,9 @@ class Batches:
         if not self._near:
             return self._rng.choice(n, self._size, replace=False)
         used = weights > 0.0
-        X, w = self._X[:n, used], weights[used]
-        distances = (np.abs((X - X[min(int(place * n), n - 1)]) * w) ** self._power).sum(axis=1)
+        centre, w = self._X[min(int(place * n), n - 1), used], weights[used]
+        parts = (self._X[:n][rows][:, used] for rows in chunks(self._X[:n]))
+        distances = np.concatenate([(np.abs((X - centre) * w) ** self._power).sum(axis=1) for X in parts])
         return np.argpartition(distances, self._size - 1)[: self._size]
 
 

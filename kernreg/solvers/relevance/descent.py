@@ -109,11 +109,13 @@ def _start(kernel: Kernel, batches: Batches) -> tuple[np.ndarray, float]:
     drawn = [batches.training(unit) for _ in range(_START_BATCHES)]
     best = np.inf, unit, 1.0
     for factor in _STARTS:
-        matrices = [(kernel(factor * X), Y) for X, Y in drawn]
-        for gamma in _GAMMAS:
-            error = float(np.mean([(left_out_errors(K, Y, gamma) ** 2).mean() for K, Y in matrices]))
+        errors = np.empty((len(_GAMMAS), len(drawn)))
+        for number, (X, Y) in enumerate(drawn):
+            K = kernel(factor * X)
+            errors[:, number] = [(left_out_errors(K, Y, gamma) ** 2).mean() for gamma in _GAMMAS]
+        for gamma, error in zip(_GAMMAS, errors.mean(axis=1), strict=True):
             if error < best[0]:
-                best = error, factor * unit, float(gamma)
+                best = float(error), factor * unit, float(gamma)
     return best[1], best[2]
 
 

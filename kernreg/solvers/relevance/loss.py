@@ -28,6 +28,9 @@ from kernreg.kernels import Kernel
 #: The power of differences in the statistics whose kernels are accepted.
 POWERS = {"l1": 1, "sqeuclidean": 2}
 
+#: Matrices of a batch by itself that are held at once: K, the system, what LAPACK makes of it, and its inverse.
+MATRICES = 5
+
 _STEP = 1e-4  # relative, of the difference quotient: its error is about the square
 
 
@@ -83,19 +86,23 @@ def loss(kernel: Kernel, X: np.ndarray, Y: np.ndarray, gamma: float) -> Loss:
     Y : ndarray of shape (n, columns)
     gamma : float
     """
-    K = kernel(X)
-    grown = (kernel(X * (1.0 + _STEP)) - kernel(X * (1.0 - _STEP))) / (2.0 * _STEP)  # by log w: p s k'(s)
-    C = _inverse(K, gamma)
+    C = _inverse(kernel(X), gamma)
     with single_threaded_blas():
         A = C @ Y
         e = A / C.diagonal()[:, None]
         by_e = 2.0 * e / e.size
         U, v = by_e / C.diagonal()[:, None], (by_e * e).sum(axis=1) / C.diagonal()
-        by_K = (C * v) @ C - (C @ U) @ A.T
+        by_K = (C * v) @ C
+        by_K -= (C @ U) @ A.T
+    del C
+    by_gamma = float(-by_K.trace() / gamma)
+    grown = kernel(X * (1.0 + _STEP)) - kernel(X * (1.0 - _STEP))
+    grown /= 2.0 * _STEP  # by log w: p s k'(s)
+    by_K *= grown
     shares = np.zeros(X.shape[1])
     driver = compiled(make_feature_shares, kernel.family.of, TERMS[kernel.family.of], fastmath=REDUCTION)
-    driver(X, by_K * grown, shares, np.empty(X.shape[1]))
-    return Loss(float((e * e).mean()), shares, float(-by_K.trace() / gamma))
+    driver(X, by_K, shares, np.empty(X.shape[1]))
+    return Loss(float((e * e).mean()), shares, by_gamma)
 
 
 def _inverse(K: np.ndarray, gamma: float) -> np.ndarray:

@@ -15,11 +15,12 @@ from kernreg.errors import DataError, ParameterError, shown
 from kernreg.kernels import Kernel
 from kernreg.kernels.widths import is_open
 from kernreg.linalg.randomness import generator
+from kernreg.solvers.advice import warn_beyond_budget
 from kernreg.solvers.dual.targets import ClassTargets, one_vs_rest
 from kernreg.solvers.parameters import KernelParameters, check_choice, check_count
 from kernreg.solvers.relevance.batches import BATCHES, Batches
 from kernreg.solvers.relevance.descent import RelevanceReport, descend
-from kernreg.solvers.relevance.loss import POWERS
+from kernreg.solvers.relevance.loss import MATRICES, POWERS
 from kernreg.solvers.samples import check_real_targets, check_samples
 from kernreg.solvers.streamed import row_by_row
 
@@ -137,7 +138,9 @@ class FeatureRelevance(OneToOneFeatureMixin, TransformerMixin, KernelParameters)
         check_consistent_length(X, y)
         if len(X) < _FEWEST:
             raise DataError(f"n_samples={len(X)}: relevance needs at least {_FEWEST} samples, one to check by")
-        Y = _columns(np.asarray(y), task)
+        Y, most = _columns(np.asarray(y), task), min(size, len(X))
+        what = f"relevance in batches of {most} samples"
+        warn_beyond_budget(8 * MATRICES * most**2, what, "take a smaller batch_size", stacklevel=3)
         batches = Batches(X, Y, size, near, POWERS[kernel.family.of], generator(self.random_state))
         learned = descend(kernel, batches, steps, min(size, len(X) - batches.held_out))
         self.kernel_, self.weights_, self.gamma_ = kernel, learned.weights, learned.gamma

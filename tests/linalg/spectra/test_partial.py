@@ -473,3 +473,18 @@ def test_a_decomposition_by_lapack_takes_no_iterations():
     A = with_spectrum(0.8 ** np.arange(60))
     assert eigenpairs(A, 2, method="dense")[-1].iterations == 0
     assert singular_triplets(A, 2, method="dense")[-1].iterations == 0
+
+
+@pytest.mark.parametrize("shape", [(60, 40), (40, 60), (50, 50)])
+def test_triplets_by_lapack_may_work_in_the_memory_of_the_matrix(shape):
+    A = np.random.default_rng(0).standard_normal(shape)
+    kept = A.copy()
+    U, s, V, report = singular_triplets(A, 7, method="dense")
+    np.testing.assert_array_equal(A, kept)
+    again = singular_triplets(kept, 7, method="dense", overwrite=True)
+    for one, other in zip((U, s, V), again, strict=False):
+        np.testing.assert_array_equal(one, other)
+    assert not np.array_equal(A, kept)
+    assert report.residual < 1e-13
+    assert again[3].residual == np.finfo(float).eps
+    np.testing.assert_allclose((U * s).T @ A, (V * s**2).T, atol=1e-11)

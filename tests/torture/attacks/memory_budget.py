@@ -61,7 +61,7 @@ WAYS: dict[str, list[dict[str, Any]]] = {
     "krein-svm": [{"strategy": name} for name in ("auto", "exact", "lowrank")],
     "iksvm-dc": [{"strategy": name} for name in ("auto", "exact", "lowrank")],
     "krein-ridge": [{"strategy": name} for name in ("auto", "exact", "lowrank")],
-    "krein-ridge-regressor": [{}, {"selection": "loo", "strategy": "exact"}],
+    "krein-ridge-regressor": [{}, {"selection": "fixed-metric", "strategy": "exact"}],
     "ksvd-cluster": [{}, {"n_components": 50}],
     "ask-rff": [{}, {"n_frequencies": 2000}],
     "ask-rff-ls": [{}],

@@ -17,26 +17,43 @@ all samples.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 
+from kernreg import get_config
 from kernreg.errors import ParameterError
-from kernreg_asymmetric.random_features.features import FourierFeatures
+from kernreg.solvers import warn_beyond_budget
+from kernreg_asymmetric.random_features.features import FourierFeatures, pieces
 
 _CUT = 1e-12  # of eigenvalues of the features' second moments, relative to the largest
 _SAME = 1e-3  # of the size of features that do not vary but for rounding, times the cut above
 _POLE = 1e-10  # of |κ - σ|, relative to κ
 _ROWS = 4096
+_BEFORE = 3.5  # matrices of features by features that are held before their rank is known,
+_SQUARES = 6  # and of the rank by the rank afterwards
+_HELD = 9  # arrays of rows by features, of those that are left out: waves, coordinates, and products of these
 
 
-def row_blocks(n: int) -> Iterator[slice]:
-    """Yield slices of at most 4096 rows."""
-    for start in range(0, n, _ROWS):
-        yield slice(start, min(n, start + _ROWS))
+def row_blocks(n: int, width: int) -> Iterator[slice]:
+    """Yield slices of at most 4096 rows of so many features, whose waves are held one and a half times and weighted."""
+    return pieces(n, 20 * width, _ROWS)
+
+
+def warn_of_matrices(p: int, rank: int, *, before: bool) -> None:
+    """Warn where matrices of p features of some rank are more than the memory budget.
+
+    ``before`` anything is made the rank is at most that; the word comes then if what is needed to know it is too much,
+    else as soon as it is known.
+    """
+    too_much = 8 * _BEFORE * p * p > get_config().memory_budget()
+    if before == too_much:
+        needed = 8 * (2 * p * p + 2 * p * rank + _SQUARES * rank * rank)
+        what = f"AsK-LS on {p // 2} random frequencies"
+        warn_beyond_budget(needed, what, "take fewer (n_frequencies)", stacklevel=5 if before else 6)
 
 
 @dataclass(frozen=True)
@@ -56,7 +73,7 @@ def moments(features: FourierFeatures, X: Any, Y: np.ndarray, weights: np.ndarra
     total = float(len(Y) if weights is None else weights.sum())
     target_mean = np.average(Y, axis=0, weights=weights)
     gram, sums, products = np.zeros((p, p)), np.zeros(p), np.zeros((p, Y.shape[1]))
-    for rows in row_blocks(len(Y)):
+    for rows in row_blocks(len(Y), p):
         F = features.right(X[rows]).astype(np.float64, copy=False)
         weighted = F if weights is None else F * weights[rows, None]
         gram += weighted.T @ F  # of one array a symmetric product, at half the price
@@ -97,13 +114,22 @@ class DualSpectrum:
                 "the features of all samples are the same: the kernel tells nothing apart. Give samples that differ, "
                 "or another width"
             )
+        warn_of_matrices(features.width, int(kept.sum()), before=False)
         root, W = np.sqrt(values[kept]), vectors[:, kept]
+        del vectors
         self._whiten, unwhiten = W / root, W * root  # F̃ whiten = U, and F̃ᵀU = unwhiten
-        P, self.values, Qt = linalg.svd((unwhiten.T @ features.rotated(W)) * root)
+        core = np.asfortranarray((unwhiten.T @ features.rotated(W)) * root)
+        del W
+        P, self.values, Qt = linalg.svd(core, overwrite_a=True)
         self._P, self._Q = P, Qt.T
         self._from_P, self._from_Q = unwhiten @ P, unwhiten @ Qt.T
         on_U = self._whiten.T @ sums.targets
         self._alpha, self._beta = P.T @ on_U, Qt @ on_U
+
+    @property
+    def width(self) -> int:
+        """The number of features of each side."""
+        return self._features.width
 
     def is_pole(self, gamma: float) -> bool:
         """Whether 1/γ is a singular value of K̃ but for rounding."""
@@ -138,16 +164,51 @@ class DualSpectrum:
 
     def left_out(self, X: Any, Y: np.ndarray, weights: np.ndarray | None) -> LeftOut:
         """Return what gives leave-one-out residuals of some of the samples, for every γ."""
-        weights = np.ones(len(Y)) if weights is None else weights
+        return LeftOut(self, X, Y, np.ones(len(Y)) if weights is None else weights)
+
+    def coordinates(self, X: Any, Y: np.ndarray, weights: np.ndarray) -> Coordinates:
+        """Return samples in the coordinates of the singular vectors."""
         root = np.sqrt(np.minimum(weights, 1.0))  # one unit of weight is left out, as if it were one of several copies
         F = self._features.right(X).astype(np.float64, copy=False)
         U = (root[:, None] * (F - self._sums.mean)) @ self._whiten
         t = root[:, None] * (Y - self._sums.target_mean)
-        return LeftOut(self, U @ self._P, U @ self._Q, t, root, root * root / self._sums.total, weights)
+        return Coordinates(self, U @ self._P, U @ self._Q, t, root, root * root / self._sums.total)
 
 
 @dataclass(frozen=True)
 class LeftOut:
+    """Some samples, their targets and weights, for leave-one-out residuals: as many together as memory holds."""
+
+    spectrum: DualSpectrum
+    X: Any
+    Y: np.ndarray
+    weights: np.ndarray
+
+    def residuals(self, gamma: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return y_i - f⁽⁻ⁱ⁾(x_i) of the source and of the target view."""
+        return next(self.path([gamma]))
+
+    def path(self, gammas: Sequence[float]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield residuals for one γ after the other, all of them in as few passes over the samples as memory allows."""
+        n = len(self.Y)
+        blocks = list(pieces(n, 8 * _HELD * self.spectrum.width))
+        if len(blocks) == 1:
+            yield from map(self._of(blocks[0]).residuals, gammas)
+            return
+        for some in pieces(len(gammas), 2 * self.Y.nbytes):
+            found = np.empty((some.stop - some.start, 2, *self.Y.shape))
+            for rows in blocks:
+                coordinates = self._of(rows)
+                for pair, gamma in zip(found, gammas[some], strict=True):
+                    pair[0, rows], pair[1, rows] = coordinates.residuals(gamma)
+            yield from ((source, target) for source, target in found)
+
+    def _of(self, rows: slice) -> Coordinates:
+        return self.spectrum.coordinates(self.X[rows], self.Y[rows], self.weights[rows])
+
+
+@dataclass(frozen=True)
+class Coordinates:
     """Some samples in the coordinates of the singular vectors, for leave-one-out residuals."""
 
     spectrum: DualSpectrum
@@ -156,7 +217,6 @@ class LeftOut:
     t: np.ndarray
     root: np.ndarray
     share: np.ndarray
-    weights: np.ndarray
 
     def residuals(self, gamma: float) -> tuple[np.ndarray, np.ndarray]:
         """Return y_i - f⁽⁻ⁱ⁾(x_i) of the source and of the target view."""

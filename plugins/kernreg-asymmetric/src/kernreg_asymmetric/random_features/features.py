@@ -11,15 +11,35 @@ number of frequencies. One map is the other, each pair of features rotated by θ
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from kernreg import get_config
 from kernreg.errors import RangeWarning
 from kernreg_asymmetric.shift_invariant.measures import PART_PHASES, SpectralMeasure
 
 FORMS = ("polar", "parts")
+
+_SHARE = 8  # a part of the memory budget that a piece of the work may take, one over this
+_SMALL = 1 << 20  # bytes that are not worth asking how much memory there is
+
+
+def pieces(n: int, nbytes: int, largest: int | None = None) -> Iterator[slice]:
+    """Yield slices of n things of so many bytes each, as many together as an eighth of the memory budget holds.
+
+    >>> from kernreg import config_context
+    >>> with config_context(memory=8_000_000):
+    ...     list(pieces(1500, 1000)), list(pieces(1500, 10, largest=800))
+    ([slice(0, 1000, None), slice(1000, 1500, None)], [slice(0, 800, None), slice(800, 1500, None)])
+    """
+    step = max(1, n if largest is None else largest)
+    if min(n, step) * nbytes > _SMALL:
+        step = max(1, min(step, int(get_config().memory_budget()) // (_SHARE * nbytes)))
+    for start in range(0, n, step):
+        yield slice(start, min(n, start + step))
 
 
 @dataclass(frozen=True)
@@ -64,28 +84,34 @@ class FourierFeatures:
         s = -s if back else s
         return np.vstack([c * M[:D] + s * M[D:], c * M[D:] - s * M[:D]])
 
+    def some(self, frequencies: slice) -> FourierFeatures:
+        """Return the features of some of the frequencies: kernels of all of them are the sum of those of parts."""
+        return FourierFeatures(self.frequencies[frequencies], self.phases[frequencies], self.weights[frequencies])
+
     def _waves(self, X: Any, phases: np.ndarray | None) -> np.ndarray:
-        dtype = X.dtype
-        angles = np.asarray(X @ self.frequencies.T.astype(dtype, copy=False))
-        _warn_of_large(angles)
-        if phases is not None:
-            angles += phases.astype(dtype)
-        D = len(self.weights)
+        dtype, D = X.dtype, len(self.weights)
+        frequencies, root = self.frequencies.T.astype(dtype, copy=False), np.sqrt(self.weights).astype(dtype)
         waves = np.empty((X.shape[0], 2 * D), dtype=dtype)
-        np.cos(angles, out=waves[:, :D])
-        np.sin(angles, out=waves[:, D:])
-        root = np.sqrt(self.weights).astype(dtype)
-        waves[:, :D] *= root
-        waves[:, D:] *= root
+        largest = 0.0
+        for rows in pieces(X.shape[0], D * dtype.itemsize):
+            angles = np.asarray(X[rows] @ frequencies)
+            ends = angles.min(initial=0.0), angles.max(initial=0.0)
+            largest = float(np.maximum(largest, np.maximum(-ends[0], ends[1])))  # keeps what is not a number
+            if phases is not None:
+                angles += phases.astype(dtype)
+            np.cos(angles, out=waves[rows, :D])
+            np.sin(angles, out=waves[rows, D:])
+            waves[rows, :D] *= root
+            waves[rows, D:] *= root
+        _warn_of_large(largest, dtype)
         return waves
 
 
-def _warn_of_large(angles: np.ndarray) -> None:
+def _warn_of_large(largest: float, dtype: np.dtype) -> None:
     """Warn where rounding an angle ⟨ω, x⟩ moves it by more than a thousandth of a radian: its wave is lost."""
-    largest = float(np.abs(angles).max(initial=0.0))
-    if not largest * np.finfo(angles.dtype).eps <= 1e-3:
+    if not largest * np.finfo(dtype).eps <= 1e-3:
         warnings.warn(
-            f"ask-rff: an angle ⟨ω, x⟩ is {largest:.3g}, whose cosine rounding makes arbitrary in {angles.dtype}. "
+            f"ask-rff: an angle ⟨ω, x⟩ is {largest:.3g}, whose cosine rounding makes arbitrary in {dtype}. "
             "Scale the samples, or move their mean to the origin: the kernel only sees differences of samples",
             RangeWarning,
             stacklevel=2,

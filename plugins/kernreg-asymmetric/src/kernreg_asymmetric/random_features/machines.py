@@ -21,7 +21,13 @@ from kernreg import get_config, make_ensembler
 from kernreg.errors import DataError, ParameterError, shown
 from kernreg.solvers import Display, KernelParameters, check_number, check_table, check_weights
 from kernreg_asymmetric.random_features.documentation import documented
-from kernreg_asymmetric.random_features.dual_spectrum import DualSpectrum, moments, row_blocks
+from kernreg_asymmetric.random_features.dual_spectrum import (
+    DualSpectrum,
+    LeftOut,
+    moments,
+    row_blocks,
+    warn_of_matrices,
+)
 from kernreg_asymmetric.random_features.feature_kernel import kernel_of_features
 from kernreg_asymmetric.random_features.transformer import fitted_features
 from kernreg_asymmetric.targets import class_codes, one_vs_rest, real_targets
@@ -86,6 +92,7 @@ class _AsKRFFMachine(KernelParameters):
         self.approximated_, features, _ = fitted_features(
             self.resolve_kernel(), X, weights, self.n_frequencies, self.form, self.random_state
         )
+        warn_of_matrices(features.width, min(len(Y), features.width), before=True)
         with threadpool_limits(get_config().thread_count(), user_api="blas"):
             spectrum = DualSpectrum(features, moments(features, X, Y, weights))
             some = np.unique(np.linspace(0, len(Y) - 1, min(len(Y), _SOME)).astype(np.intp))
@@ -95,8 +102,9 @@ class _AsKRFFMachine(KernelParameters):
                 some_weights = None if weights is None else weights[some]
                 left_out = spectrum.left_out(X[some], Y[some], some_weights)
                 if gamma is None:
-                    gamma = self._chosen_gamma(spectrum, left_out, ensembler, Y[some], labels[some])
-                views = dict(zip(("source", "target"), map(Y[some].__sub__, left_out.residuals(gamma)), strict=True))
+                    gamma, views = self._chosen_gamma(spectrum, left_out, ensembler, labels[some])
+                else:
+                    views = _views_left_out(left_out.Y, left_out.residuals(gamma))
             else:
                 some = some[:0]
                 views = {"source": Y[:2], "target": Y[:2]}  # an ensembler that learns nothing sees the shape
@@ -129,23 +137,25 @@ class _AsKRFFMachine(KernelParameters):
         return None
 
     def _chosen_gamma(
-        self, spectrum: DualSpectrum, left_out: Any, ensembler: Any, Y: np.ndarray, labels: np.ndarray
-    ) -> float:
-        """Return the γ of the best leave-one-out score, merged as the ensembler does, or by the mean if it learns."""
+        self, spectrum: DualSpectrum, left_out: LeftOut, ensembler: Any, labels: np.ndarray
+    ) -> tuple[float, dict[str, np.ndarray]]:
+        """Return the γ of the best leave-one-out score, and its views.
+
+        Views are merged as the ensembler does, or by the mean if it learns.
+        """
         if isinstance(self.gamma, str):
             candidates = np.geomspace(1e-3, 1e7, _GAMMAS) / spectrum.values[0]
         else:
             candidates = np.asarray(self.gamma, dtype=float)
         merge = make_ensembler("average" if getattr(ensembler, "uses_targets", True) else self.ensembler)
-        best, chosen = (-np.inf, -np.inf), None
-        for gamma in candidates:
-            if spectrum.is_pole(gamma):
-                continue
-            views = {n: Y - e for n, e in zip(("source", "target"), left_out.residuals(gamma), strict=True)}
+        Y, best, chosen = left_out.Y, (-np.inf, -np.inf), None
+        usable = [float(gamma) for gamma in candidates if not spectrum.is_pole(gamma)]
+        for gamma, residuals in zip(usable, left_out.path(usable), strict=True):
+            views = _views_left_out(Y, residuals)
             merged = merge.fit(views, labels).merge(views)
             score = self._score_of(merged.reshape(Y.shape), Y, left_out.weights)
             if np.isfinite(score[1]) and score > best:
-                best, chosen = score, float(gamma)
+                best, chosen = score, (gamma, views)
         if chosen is None:
             raise ParameterError(f"every gamma of {shown(self.gamma)} is at a pole; give others, or gamma='loo'")
         self.loo_score_ = best[0]
@@ -164,7 +174,7 @@ class _AsKRFFMachine(KernelParameters):
         source, target = np.empty(shape, dtype), np.empty(shape, dtype)
         # f_s(x) = ψ(x)ᵀ R source + b₁: one set of waves serves both views.
         both = np.hstack([features.rotated(found.source), found.target])
-        for rows in row_blocks(X.shape[0]):
+        for rows in row_blocks(X.shape[0], features.width):
             values = features.right(X[rows]).astype(np.float64, copy=False) @ both
             source[rows] = values[:, : shape[1]] + found.source_intercept
             target[rows] = values[:, shape[1] :] + found.target_intercept
@@ -288,6 +298,10 @@ class AsKRFFRegressor(RegressorMixin, _AsKRFFMachine):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def _views_left_out(Y: np.ndarray, residuals: tuple[np.ndarray, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: Y - rest for name, rest in zip(("source", "target"), residuals, strict=True)}
 
 
 def _flat(view: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernreg.kernels import Kernel
 from kernreg.linalg import generator
-from kernreg.solvers import KernelParameters, check_choice, check_count, check_table
+from kernreg.solvers import KernelParameters, check_choice, check_count, check_table, warn_beyond_budget
 from kernreg_asymmetric.random_features.documentation import documented
 from kernreg_asymmetric.random_features.feature_kernel import kernel_of_features
 from kernreg_asymmetric.random_features.features import FORMS, FourierFeatures, draw_features
@@ -92,13 +92,22 @@ class AsKRFF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParameters
 
     def transform(self, X: Any) -> np.ndarray:
         """Return φ(x) of samples in rows: the left side of the kernel."""
-        check_is_fitted(self)
-        return self._features.left(check_table(self, X, reset=False))
+        X = self._checked(X, stacklevel=6)
+        return self._features.left(X)
 
     def transform_right(self, X: Any) -> np.ndarray:
         """Return ψ(z) of samples in rows: the right side of the kernel."""
+        X = self._checked(X, stacklevel=5)
+        return self._features.right(X)
+
+    def _checked(self, X: Any, *, stacklevel: int) -> Any:
+        """Return samples to be transformed; warn where their features are more than the memory budget."""
         check_is_fitted(self)
-        return self._features.right(check_table(self, X, reset=False))
+        X = check_table(self, X, reset=False)
+        n, width = X.shape[0], self._features.width
+        what, needed = f"the {n} × {width} array of features", n * width * X.dtype.itemsize
+        warn_beyond_budget(needed, what, "transform fewer samples at once", stacklevel=stacklevel)
+        return X
 
     @property
     def _n_features_out(self) -> int:
