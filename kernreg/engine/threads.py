@@ -147,6 +147,10 @@ class _BlasLimit:
     def after_fork_in_child(self) -> None:
         # A forked child starts over: no other thread of the parent lives here. One may have been about to restore BLAS.
         self._lock = threading.Lock()
+        for library in self._libraries or ():
+            own = getattr(getattr(library, "_SHARED_STATE", None), "lock", None)  # of threadpoolctl, from 3.8 on
+            if own is not None:
+                own._at_fork_reinit()
         for library, threads in zip(self._libraries or (), self._before, strict=False):
             if library.num_threads != threads:
                 _set_threads(library, threads)

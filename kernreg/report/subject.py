@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from kernreg.chain.passing import passed_on
+from kernreg.common.lazy import computed_once
 from kernreg.errors import DataError
 
 #: Samples from which on what needs an inverse of the kernel matrix is left out.
@@ -47,12 +47,12 @@ class Subject:
         if not hasattr(self.model, "predict"):
             raise DataError(f"{type(self.model).__name__} makes no predictions, and a report is about predictions")
 
-    @cached_property
+    @computed_once
     def classifies(self) -> bool:
         """Whether the model predicts classes."""
         return is_classifier(self.model)
 
-    @cached_property
+    @computed_once
     def machine(self) -> Any:
         """The dual machine at the end of the model; None where it ends otherwise."""
         last = self.model
@@ -62,7 +62,7 @@ class Subject:
                 break
         return last if hasattr(type(last), "loo_views_") and hasattr(last, "dual_coef_") else None
 
-    @cached_property
+    @computed_once
     def inner(self) -> Any:
         """The samples as the machine sees them."""
         if self.machine is self.model:
@@ -71,24 +71,24 @@ class Subject:
             return self.model[:-1].transform(self.X) if len(self.model) > 1 else self.X
         return passed_on([step for _, step in self.model.steps_[:-1]], self.X)
 
-    @cached_property
+    @computed_once
     def names(self) -> list[str] | None:
         """The names of the features that the machine sees, where they are those of the table."""
         names, width = self.feature_names, np.shape(self.inner)[1] if np.ndim(self.inner) == 2 else None
         return list(names) if names is not None and len(names) == width else None
 
-    @cached_property
+    @computed_once
     def predictions(self) -> np.ndarray:
         """What the model predicts."""
         return np.asarray(self.model.predict(self.X))
 
-    @cached_property
+    @computed_once
     def seen(self) -> bool:
         """Whether the model was fitted to these very samples."""
         fitted = getattr(self.machine, "_y", None)
         return fitted is not None and fitted.shape == self.y.shape and bool(np.all(fitted == self.y))
 
-    @cached_property
+    @computed_once
     def some(self) -> np.ndarray:
         """Rows of the table: all, or as many drawn at random as a page can show."""
         return self.rows(_ROWS)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from kernreg.common.lazy import computed_once
 from kernreg.config import config_context
 from kernreg.engine import ByRow, Engine, Handle
 from kernreg.engine.arrays import is_sparse
@@ -73,7 +73,7 @@ class EngineCase:
         if self._engine is not None and self.shared is None:
             self._engine.close()
 
-    @cached_property
+    @computed_once
     def problems(self) -> dict[str, tuple[Kernel, Any, Any]]:
         """Kernels with two sample sets each (None for K(X)), by what is special about them."""
         rng = np.random.default_rng(self.seed)

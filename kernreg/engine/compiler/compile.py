@@ -21,6 +21,7 @@ from numba.extending import register_jitable
 from kernreg.common.forking import held_while_forking
 from kernreg.engine.compiler import cache
 from kernreg.engine.compiler.fingerprint import fingerprint, referred_functions
+from kernreg.engine.compiler.numba_locks import open_properties_in_children
 from kernreg.errors import EngineError, ParameterError, PerformanceWarning
 from kernreg.jit import fingerprint as jit_fingerprint
 from kernreg.jit import wide
@@ -37,6 +38,7 @@ TINY_SINGLE, MAX_SINGLE = float(np.finfo(np.float32).tiny), float(np.finfo(np.fl
 
 _lock = threading.RLock()
 held_while_forking(_lock, global_compiler_lock._lock)  # a thread that compiles a new driver holds both, in this order
+open_properties_in_children()
 _compiled: dict[Any, Any] = {}
 _registered: set[int] = set()
 _warned: list[Any] = []  # the functions themselves: an id may be used again
@@ -193,9 +195,10 @@ def _make_callable_from_numba(function: Any) -> None:
 def _known_to_numba(function: Any) -> bool:
     from numba.core.registry import cpu_target
 
-    cpu_target.typing_context.refresh()
-    try:
-        cpu_target.typing_context.resolve_value_type(function)
-    except (NumbaError, ValueError, TypeError):
-        return False
+    with global_compiler_lock:  # a thread that compiles brings the context up to date, too
+        cpu_target.typing_context.refresh()
+        try:
+            cpu_target.typing_context.resolve_value_type(function)
+        except (NumbaError, ValueError, TypeError):
+            return False
     return True

@@ -150,11 +150,13 @@ def _function_of(value: Any) -> types.FunctionType | None:
 
 def _overloads(function: Any) -> Iterator[types.FunctionType]:
     """Yield the functions that say what Numba compiles for a call of this one, where others than Numba have said it."""
+    from numba.core.compiler_lock import global_compiler_lock
     from numba.core.registry import cpu_target
 
-    context = cpu_target.typing_context
-    context.refresh()
-    known = context._lookup_global(function)  # not `resolve_value_type`, which registers what it does not know
+    with global_compiler_lock:  # a thread that compiles brings the context up to date, too
+        context = cpu_target.typing_context
+        context.refresh()
+        known = context._lookup_global(function)  # not `resolve_value_type`, which registers what it does not know
     for template in getattr(known, "templates", ()):
         found = getattr(template, "_overload_func", None)
         if isinstance(found, types.FunctionType):

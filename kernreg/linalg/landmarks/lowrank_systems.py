@@ -26,11 +26,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernreg.common.lazy import computed_once
 from kernreg.common.progress import row_progress
 from kernreg.config import memory_budget
 from kernreg.engine import ByRow, RowKernel
@@ -168,7 +168,7 @@ class SymmetricLowRank(LowRankProblem):
         signs, gram = self._features.signs, self._sums.gram
         return float(np.sqrt(max(0.0, signs @ (gram * gram) @ signs) / len(self._Y)))
 
-    @cached_property
+    @computed_once
     def _eigenpairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Those of ΦᵀJΦ, negative ones being rounding errors."""
         gram = self._sums.gram

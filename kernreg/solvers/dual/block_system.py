@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
+from kernreg.common.lazy import computed_once
 from kernreg.linalg import BlockSpectrum, SolveReport, solve_block_or_spectrum
 from kernreg.solvers.dual.exact import CentredSystem, Path
 from kernreg.solvers.dual.solution import DualSolution
@@ -29,7 +28,7 @@ class BlockSystem(CentredSystem):
         super().__init__(K, Y, weights, overwrite=overwrite)
         self.on_pole = on_pole
 
-    @cached_property
+    @computed_once
     def spectrum(self) -> BlockSpectrum:
         """The singular triplets of K̃, in its memory."""
         return BlockSpectrum(self.centred)

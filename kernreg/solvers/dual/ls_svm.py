@@ -20,12 +20,13 @@ Its matrix does not depend on the targets: one factorisation serves all classes 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_regressor
 
+from kernreg.common.lazy import computed_once
 from kernreg.engine.dispatch import placed_once
 from kernreg.errors import ParameterError
 from kernreg.linalg import SolveReport, SymmetricSpectrum, solve_symmetric
@@ -53,7 +54,7 @@ from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_som
 class SymmetricSystem(CentredSystem):
     """The dual with the border eliminated, (K̃ + I/γ) â = P S Y: see `kernreg.linalg.exact.centring`."""
 
-    @cached_property
+    @computed_once
     def spectrum(self) -> SymmetricSpectrum:
         """The eigenpairs of K̃, in its memory."""
         return SymmetricSpectrum(self.centred)

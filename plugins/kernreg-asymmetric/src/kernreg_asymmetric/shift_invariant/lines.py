@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -37,7 +36,7 @@ class Line:
     phase: Callable[[np.ndarray], np.ndarray]
     unfold: Callable[[np.ndarray], np.ndarray]
 
-    @cached_property
+    @property
     def _cumulative(self) -> np.ndarray:
         return np.concatenate([[0.0], np.cumsum(np.abs(self.masses))])
 
