@@ -2,6 +2,7 @@
 
 atomic.py    replace a file whole or not at all
 bounded.py   read ordinary files only, within the memory budget
+callers.py   whose line a warning is about
 checks.py    single parameters: numbers, counts, flags, words
 display.py   records as short text and as tables in notebooks
 docstrings.py  what several docstrings say alike

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kernreg.common.callers import PACKAGE, level_outside
 from kernreg.engine.arrays import is_sparse
 from kernreg.errors import RangeWarning
 
@@ -28,7 +28,6 @@ SAFE: dict[str, tuple[float, float]] = {
 }
 
 _LOOKED_AT = 1_000_000  # values of a matrix: it takes less than a millisecond
-_PACKAGE = str(Path(__file__).parent.parent)
 
 
 def warn_beyond(kernel: Any, X: Any, name: str) -> None:
@@ -44,7 +43,7 @@ def warn_beyond(kernel: Any, X: Any, name: str) -> None:
             f"to {high:g}; beyond, what it multiplies becomes 0 or infinite and kernel values may be wrong. Scale the "
             "samples, and the widths with them",
             RangeWarning,
-            stacklevel=_outside(),
+            stacklevel=level_outside(),
         )
 
 
@@ -54,7 +53,7 @@ def warn_unless_finite(kernel: Any, values: np.ndarray) -> np.ndarray:
     A power of a negative number is none, an exponent may be too large. A positive definite kernel is bounded by its
     diagonal and not looked at; of a large matrix of another one, rows of about a million values are, evenly spaced.
     """
-    inside = sys._getframe(2).f_code.co_filename.startswith(_PACKAGE)  # solvers look themselves, and say where
+    inside = sys._getframe(2).f_code.co_filename.startswith(PACKAGE)  # solvers look themselves, and say where
     if inside or kernel.definite is True or values.dtype.kind != "f" or not values.size:
         return values
     some = np.atleast_2d(values)[:: max(1, values.size // _LOOKED_AT)]
@@ -67,7 +66,7 @@ def warn_unless_finite(kernel: Any, values: np.ndarray) -> np.ndarray:
             f"{kernel.name}: a value is {lost[~np.isfinite(lost)][0]}, and so may others be: with its parameters this "
             "kernel is no number of these samples. Change the parameters, or the samples",
             RangeWarning,
-            stacklevel=_outside(),
+            stacklevel=level_outside(),
         )
     return values
 
@@ -94,11 +93,3 @@ def of_powers(degree: float) -> tuple[float, float]:
     """
     exponent = min(140.0, 150.0 / degree)
     return 10.0**-exponent, 10.0**exponent
-
-
-def _outside() -> int:
-    """Return the stack level of the first caller that is not part of kernreg."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        level, frame = level + 1, frame.f_back
-    return level

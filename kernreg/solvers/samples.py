@@ -25,6 +25,15 @@ from kernreg.solvers.streamed import check_source, in_memory, some_rows
 _LARGEST_WEIGHT = 1e140
 
 
+def count_samples(samples: Any) -> int:
+    """Return how many samples there are: rows of arrays, entries of what has no shape.
+
+    >>> count_samples(["a", "b"]), count_samples(np.zeros((3, 2)))
+    (2, 3)
+    """
+    return samples.shape[0] if hasattr(samples, "shape") else len(samples)
+
+
 def input_kind(kernel: Kernel) -> str:
     """Return what samples of a kernel are: ``"table"``, ``"index"``, ``"structured"`` or ``"any"``.
 

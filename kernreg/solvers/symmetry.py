@@ -9,7 +9,7 @@ import numpy as np
 from kernreg.errors import AsymmetryError
 from kernreg.kernels import Kernel
 from kernreg.linalg.exact.centring import SYMMETRY_TOLERANCE, asymmetry
-from kernreg.solvers.samples import take
+from kernreg.solvers.samples import count_samples, take
 
 _SAMPLES = 500  # among which asymmetry is looked for where the matrix is never seen
 
@@ -54,6 +54,6 @@ def require_symmetric_on_some(kernel: Kernel, X: Any, *, who: str, instead: str 
     """
     if kernel.symmetric:
         return
-    m = X.shape[0] if hasattr(X, "shape") else len(X)
+    m = count_samples(X)
     some = take(X, np.sort(np.random.default_rng(0).choice(m, min(m, _SAMPLES), replace=False)))
     require_symmetric(kernel, kernel(some, some), who=who, instead=instead)

@@ -160,6 +160,23 @@ def test_the_block_of_landmarks_and_its_extension_are_told_before(n, r, landmark
     assert where == {__file__}
 
 
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [("kpca", "transform")] + [(name, f"transform{side}") for name in ("ksvd", "nystrom") for side in ("", "_right")],
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_scores_beyond_the_budget_are_told_before(name, method, dtype):
+    X, new = (samples(n)[0].astype(dtype) for n in (150, 9000))
+    landmarks = {"n_landmarks": 120} if name == "nystrom" else {}
+    model = make_solver(name, kernel="rbf(sigma=2.0)", n_components=100, **landmarks).fit(X)
+    with config_context(memory=5_000_000):
+        most, named, where = told_before(lambda: getattr(model, method)(new))
+    assert named == 8 * 9000 * 100 * (1 if dtype == np.float64 else 1.5)
+    assert most <= 1.15 * named + 5e6
+    assert where == {__file__}
+    assert getattr(model, method)(new[:50]).dtype == dtype
+
+
 @pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")
 def test_gamma_of_a_learned_kernel_is_chosen_on_landmarks_where_its_matrix_is_too_large():
     X, y = samples(700)

@@ -31,7 +31,7 @@ from kernreg.solvers.advice import advise
 from kernreg.solvers.decompositions.completeness import missed
 from kernreg.solvers.decompositions.room import doubt_of_triplets
 from kernreg.solvers.finiteness import not_finite_error
-from kernreg.solvers.samples import input_kind
+from kernreg.solvers.samples import count_samples, input_kind
 
 SVD_SOLVERS = ("auto", "dense", "krylov", "arpack", "randomized", "operator")
 
@@ -78,7 +78,7 @@ class Decomposition:
 def decompose(kernel: Kernel, X: Any, Z: Any, r: int, settings: SVDSettings, *, center: bool) -> Decomposition:
     """Return the r leading triplets of the kernel matrix between X and Z, centred on both sides or as it is."""
     operator, note = _operator(kernel, X, Z, settings.solver)
-    if doubt := doubt_of_triplets((_count(X), _count(Z)), r, settings.solver, held=operator is None):
+    if doubt := doubt_of_triplets((count_samples(X), count_samples(Z)), r, settings.solver, held=operator is None):
         advise(doubt, MemoryBudgetWarning, stacklevel=5)
     try:
         # What is not finite is an error that says where, below; numpy's warning about it would only say that.
@@ -151,13 +151,9 @@ def _operator(kernel: Kernel, X: Any, Z: Any, svd_solver: str) -> tuple[LinearOp
         operator = kernel.operator(_double(X), _double(Z))
         if _form(operator) in _CHEAP:
             return operator, "products cost what the data store"
-    if not current_engine().fits(_MATRICES * 8 * _count(X) * _count(Z)):
+    if not current_engine().fits(_MATRICES * 8 * count_samples(X) * count_samples(Z)):
         return kernel.operator(X, Z), "the matrix is beyond the memory budget"
     return None, ""
-
-
-def _count(samples: Any) -> int:
-    return samples.shape[0] if hasattr(samples, "shape") else len(samples)
 
 
 def _form(operator: LinearOperator) -> str:

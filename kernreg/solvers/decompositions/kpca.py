@@ -23,6 +23,7 @@ With sample weights w the matrix is P S K S P, S = diag(√w), P the projection 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ from kernreg.solvers.advice import advise
 from kernreg.solvers.decompositions.centred_eigenpairs import Components, principal_components
 from kernreg.solvers.decompositions.preimages import default_kernel, learn_inverse, require_invertible
 from kernreg.solvers.decompositions.room import doubt_of_pairs
+from kernreg.solvers.decompositions.scores import centred_scores
 from kernreg.solvers.finiteness import not_finite_error
 from kernreg.solvers.parameters import KernelParameters
 from kernreg.solvers.samples import check_fitted, check_samples, input_kind, without_zero_weights
@@ -305,8 +307,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
         """
         check_fitted(self)
         X = check_samples(self, X, self.kernel_, reset=False)
-        scores = self.kernel_.product(X, self.X_fit_, self.dual_coef_) + self.intercept_
-        return scores.astype(self.dual_coef_.dtype, copy=False)
+        V, b = self.dual_coef_, self.intercept_
+        products = partial(self.kernel_.product, X, self.X_fit_, V)
+        return centred_scores(X, products, -b, V.dtype)
 
     def inverse_transform(self, T: Any) -> np.ndarray:
         """Return samples whose scores are near those given, by the regression that `fit` has learnt.

@@ -17,6 +17,7 @@ symmetric kernel on one sample set this is kernel PCA, up to signs.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from kernreg.solvers.decompositions.centred_triplets import SVD_SOLVERS, SVDSett
 from kernreg.solvers.decompositions.compatibility.fixed_maps import COMPATIBILITIES, Compatibility
 from kernreg.solvers.decompositions.compatibility.heads import HEADS, targets
 from kernreg.solvers.decompositions.compatibility.learned_map import DownstreamLoss, learn_compatibility
+from kernreg.solvers.decompositions.scores import centred_scores
 from kernreg.solvers.decompositions.two_sided import TwoSided
 from kernreg.solvers.samples import check_samples
 from kernreg.solvers.streamed import reading_note, row_by_row
@@ -228,8 +230,8 @@ class KernelSVD(TwoSided):
         """
         check_is_fitted(self)
         samples = self.compatibility_.left_samples(check_samples(self, X, self.kernel_, reset=False))
-        scores = self.kernel_.product(samples, self.Z_fit_, self.right_vectors_) - self._left_offset
-        return scores.astype(self.left_scores_.dtype, copy=False)
+        products = partial(self.kernel_.product, samples, self.Z_fit_, self.right_vectors_)
+        return centred_scores(samples, products, self._left_offset, self.left_scores_.dtype)
 
     @row_by_row
     def transform_right(self, Z: Any) -> np.ndarray:
@@ -243,5 +245,6 @@ class KernelSVD(TwoSided):
         """
         check_is_fitted(self)
         samples = self.compatibility_.right_samples(self._right_side(Z))
-        scores = self.kernel_.T.product(samples, self.X_fit_, self.left_vectors_) - self._right_offset
-        return scores.astype(self.right_scores_.dtype, copy=False)
+        products = partial(self.kernel_.T.product, samples, self.X_fit_, self.left_vectors_)
+        dtype = self.right_scores_.dtype
+        return centred_scores(samples, products, self._right_offset, dtype)

@@ -17,6 +17,7 @@ beyond the paper, is in `kernreg.linalg.landmarks.nystrom`.
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from kernreg.linalg.spectra.partial import SINGULAR_METHODS
 from kernreg.solvers.advice import warn_beyond_budget
 from kernreg.solvers.decompositions.centred_triplets import kernel_dtype
 from kernreg.solvers.decompositions.compatibility.fixed_maps import COMPATIBILITIES
+from kernreg.solvers.decompositions.scores import centred_scores
 from kernreg.solvers.decompositions.two_sided import TwoSided
 from kernreg.solvers.samples import check_samples
 from kernreg.solvers.streamed import row_by_row
@@ -294,7 +296,8 @@ class AsymmetricNystroem(TwoSided):
         check_is_fitted(self)
         samples = self.compatibility_.left_samples(check_samples(self, X, self.kernel_, reset=False))
         coefficients, offset = self._left_map
-        return (self._section.left(samples, coefficients) - offset).astype(self.left_vectors_.dtype, copy=False)
+        products, dtype = partial(self._section.left, samples, coefficients), self.left_vectors_.dtype
+        return centred_scores(samples, products, offset, dtype)
 
     @row_by_row
     def transform_right(self, Z: Any) -> np.ndarray:
@@ -308,7 +311,8 @@ class AsymmetricNystroem(TwoSided):
         check_is_fitted(self)
         samples = self.compatibility_.right_samples(self._right_side(Z))
         coefficients, offset = self._right_map
-        return (self._section.right(samples, coefficients) - offset).astype(self.right_vectors_.dtype, copy=False)
+        products, dtype = partial(self._section.right, samples, coefficients), self.right_vectors_.dtype
+        return centred_scores(samples, products, offset, dtype)
 
     @property
     def left_scores_(self) -> np.ndarray:  # type: ignore[override]  # as large as the vectors: not kept

@@ -14,7 +14,7 @@ from kernreg.errors import DataError, ParameterError, shown
 from kernreg.kernels import Kernel
 from kernreg.solvers.decompositions.compatibility.fixed_maps import Compatibility, make_compatibility
 from kernreg.solvers.parameters import KernelParameters
-from kernreg.solvers.samples import check_samples, check_second, input_kind
+from kernreg.solvers.samples import check_samples, check_second, count_samples, input_kind
 
 SIDES = ("source", "target", "both")
 _ALIASES = {"left": "source", "right": "target"}  # the words of the literature on the SVD
@@ -100,7 +100,7 @@ class TwoSided(TransformerMixin, KernelParameters):
         return left, right
 
     def _count(self, left: Any, right: Any) -> int:
-        n, m = (side.shape[0] if hasattr(side, "shape") else len(side) for side in (left, right))
+        n, m = map(count_samples, (left, right))
         if self.center and min(n, m) == 1:
             of = " (A has 1 feature(s))" if self._mode == "matrix" and m == 1 else ""
             raise DataError(
