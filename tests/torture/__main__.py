@@ -17,6 +17,8 @@ from torture.runner import Limit, Setting, Tally, replay, run_attack
 
 ROOT = Path(__file__).parent.parent.parent
 OUTPUT = ROOT / "torture_output"
+#: What is said again at the end: so many messages of an attack, and so much of each.
+SHOWN, LONGEST = 3, 1000
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,9 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
                 record(tallies[-1:], how_long(options))
         for worker in setting.workers:
             worker.close()
-    violations = sum(tally.violations for tally in tallies)
-    print(f"torture: {sum(tally.cases for tally in tallies):,} cases, {violations} violations")
-    return 1 if violations else 0
+    return summed_up(tallies)
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
@@ -89,6 +89,16 @@ def shown(tally: Tally) -> Tally:
     counts = f"{tally.cases:>7,} cases {tally.violations:>3} violations {tally.seconds:>7.1f} s"
     print(f"  {tally.attack.name:<28} {counts}", flush=True)
     return tally
+
+
+def summed_up(tallies: list[Tally]) -> int:
+    """Print the sum of a run, and once more what was wrong: the end of a log is what is kept of it. 1 if anything was."""
+    violations = sum(tally.violations for tally in tallies)
+    for tally in tallies:
+        for message in tally.messages[:SHOWN]:
+            print(f"  {tally.attack.name}: {message[:LONGEST]}")
+    print(f"torture: {sum(tally.cases for tally in tallies):,} cases, {violations} violations")
+    return 1 if violations else 0
 
 
 def replayed(path: Path, variables: dict[str, str]) -> int:

@@ -42,6 +42,9 @@ def test_whatever_goes_wrong_is_a_violation(torture, name, message):
     code, output, failures = torture(name, "--part", "ci", "--workers", 1)
     assert code == 1
     assert "seed 0" in output
+    *_, again, last = output.splitlines()  # the end of a log tells what was wrong
+    assert again == f"  {name}: {message}"
+    assert last.endswith(f"{len(failures)} violations")
     assert failures
     assert {failure["message"] for failure in failures} == {message}
 
