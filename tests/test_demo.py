@@ -43,6 +43,12 @@ def size_of(picture: Path) -> tuple[int, int]:
     return struct.unpack(">II", head[16:24])
 
 
+def blurred(picture: np.ndarray, side: int = 20) -> np.ndarray:
+    """Means of squares of pixels: releases of matplotlib lay the same picture out a few pixels apart."""
+    height, width = (length // side * side for length in picture.shape[:2])
+    return picture[:height, :width].reshape(height // side, side, width // side, side, -1).mean(axis=(1, 3))
+
+
 def test_direction_is_the_information(results):
     accuracy = {result.method: result.accuracy for result in results}
     assert accuracy["SVC on (K + Kᵀ)/2"] < 0.6  # two roles of four cannot be told apart
@@ -100,7 +106,7 @@ def test_the_picture_of_the_readme_is_drawn_by_its_command(results, tmp_path, mo
     drawn = tmp_path / "docs/_static/demo.png"
     assert size_of(drawn) == size_of(PICTURE)
     image = pytest.importorskip("matplotlib.image")
-    gap = np.abs(image.imread(drawn) - image.imread(PICTURE)).mean()
+    gap = np.abs(blurred(image.imread(drawn)) - blurred(image.imread(PICTURE))).mean()
     assert gap < 0.03  # fonts and signs of components may differ from one machine to another
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextvars
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -111,21 +112,27 @@ class _BlasLimit:
         self._lock = threading.Lock()
         self._limits: list[int] = []  # of the calls inside
         self._libraries: list[Any] | None = None
+        self._with_cvxopt = False
         # Threads of each library, before the first call entered; nothing while none is inside.
         self._before: list[int] = []
 
     def enter(self, limit: int) -> None:
         with self._lock:
-            if self._libraries is None:
-                from scipy.linalg import blas  # noqa: F401  SciPy has a BLAS of its own, loaded by now like NumPy's
-                from threadpoolctl import ThreadpoolController
-
-                # Looked up once: that takes milliseconds.
-                libraries = ThreadpoolController().select(user_api="blas").lib_controllers
-                self._libraries = [library for library in libraries if library.num_threads is not None]
             if not self._limits:
-                self._before = [library.num_threads for library in self._libraries]
+                self._before = [library.num_threads for library in self._loaded()]
             self._change(lambda: self._limits.append(limit))
+
+    def _loaded(self) -> list[Any]:
+        """The libraries of BLAS: looked up once, and once more when cvxopt, which may bring its own, is there."""
+        with_cvxopt = "cvxopt" in sys.modules
+        if self._libraries is None or with_cvxopt != self._with_cvxopt:
+            from scipy.linalg import blas  # noqa: F401  SciPy has a BLAS of its own, loaded by now like NumPy's
+            from threadpoolctl import ThreadpoolController
+
+            libraries = ThreadpoolController().select(user_api="blas").lib_controllers  # takes milliseconds
+            self._libraries = [library for library in libraries if library.num_threads is not None]
+            self._with_cvxopt = with_cvxopt
+        return self._libraries
 
     def leave(self, limit: int) -> None:
         with self._lock:

@@ -167,6 +167,24 @@ def test_code_of_before_an_edit_is_not_kept_for_the_edited_function(tmp_path):
         assert (again["moved"](1), again["moved"](1.0)) == (2, 2.0)
 
 
+def test_code_that_cannot_be_pickled_is_compiled_all_the_same(tmp_path, monkeypatch):
+    def refused(data):
+        raise TypeError("cannot pickle 'PyCapsule' object")  # as of functions without a module, with Numba 0.62
+
+    monkeypatch.setattr("kernreg.engine.compiler.entry_files.dumps", refused)
+    monkeypatch.setattr(cache, "_reason_without_disk", None)
+
+    @compiled_loop
+    def halved(x):
+        return x / 2
+
+    with config_context(cache_dir=tmp_path):
+        assert halved(3.0) == 1.5
+        assert halved(3) == 1.5
+        assert sum(size for _, size in cache.entries()) == 0
+        assert "cannot be kept (cannot pickle 'PyCapsule' object)" in cache.describe()["cache problem"]
+
+
 def test_types_that_are_not_kept_are_compiled_all_the_same(tmp_path):
     @compiled_loop
     def applied(function, x):

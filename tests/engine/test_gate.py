@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 
+import cvxopt
 import joblib
 import naive
 import numpy as np
@@ -171,6 +172,30 @@ def test_the_libraries_of_blas_are_looked_up_once(monkeypatch):
         monkeypatch.setattr(threadpoolctl, "ThreadpoolController", None)
         with configured_blas(), configured_blas():
             pass
+
+
+def test_blas_that_comes_with_cvxopt_later_is_held_too(monkeypatch):
+    looked_up = []
+
+    class Counted(threadpoolctl.ThreadpoolController):
+        def __init__(self):
+            looked_up.append("cvxopt" in sys.modules)
+            super().__init__()
+
+    monkeypatch.setattr(threadpoolctl, "ThreadpoolController", Counted)
+    monkeypatch.setattr(gate, "_blas", gate._BlasLimit())
+    monkeypatch.delitem(sys.modules, "cvxopt", raising=False)
+    for _ in range(2):
+        with configured_blas(), single_threaded_blas():
+            pass
+    assert looked_up == [False]
+    monkeypatch.setitem(sys.modules, "cvxopt", cvxopt)
+    for _ in range(2):
+        with single_threaded_blas():
+            pass
+    assert looked_up == [False, True]
+    with single_threaded_blas():
+        assert set(blas_threads()) == {1}
 
 
 def test_kernels_called_inside_kernels():

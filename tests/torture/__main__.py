@@ -92,7 +92,7 @@ def shown(tally: Tally) -> Tally:
 
 
 def summed_up(tallies: list[Tally]) -> int:
-    """Print the sum of a run, and once more what was wrong: the end of a log is what is kept of it. 1 if anything was."""
+    """Print the sum of a run, and what was wrong once more, since the end of a log is kept; 1 if anything was."""
     violations = sum(tally.violations for tally in tallies)
     for tally in tallies:
         for message in tally.messages[:SHOWN]:

@@ -115,6 +115,8 @@ class EntryCache(FunctionCache):
             self._cache_file.save(self._index_key(sig, data.codegen), self._impl.reduce(data))
         except OSError as cause:
             self._note(str(cause))
+        except Exception as cause:  # whatever pickling raises, of what a function refers to
+            self._note(f"the machine code of {self._name} cannot be kept ({cause})")
 
 
 def copy_own(folder: Path, target: Path, *, below: Path, target_below: Path) -> None:

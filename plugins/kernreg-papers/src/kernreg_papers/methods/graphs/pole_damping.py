@@ -96,4 +96,5 @@ def stack_views(inside: np.ndarray, outside: np.ndarray, Y: np.ndarray) -> np.nd
 
 
 def _logistic() -> LogisticRegression:
-    return LogisticRegression(C=np.inf, max_iter=1000)  # a penalty would shrink what damping has made small
+    # A penalty would shrink what damping has made small. As good as none: scikit-learn 1.8 warns of infinity.
+    return LogisticRegression(C=1e15, max_iter=1000)
