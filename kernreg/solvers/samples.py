@@ -134,7 +134,14 @@ def check_table(estimator: Any, X: Any, *, reset: bool = True, **options: Any) -
     X = in_memory(X, type(estimator).__name__)
     check_readable(X, "X")
     return validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], copy=reset, **options
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        copy=reset,
+        order="C" if reset else None,  # that a table came in columns must not change the last bits of a fit
+        **options,
     )
 
 
