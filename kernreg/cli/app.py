@@ -12,8 +12,7 @@ from typing import Any
 import click
 
 import kernreg
-from kernreg.cli.output import printable
-from kernreg.errors import KernregError
+from kernreg.errors import KernregError, printable
 from kernreg.registry import get_registry
 
 #: Characters of what a distribution says of itself that ``kernreg --help`` shows.
