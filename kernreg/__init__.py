@@ -13,6 +13,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from kernreg.common.forking import forks_wait_for  # from here on: forks wait for the first import of any name, too
+
 #: The version of kernreg.
 __version__ = "0.1.0"
 
@@ -72,7 +74,7 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'kernreg' has no attribute {name!r}; its names are {', '.join(__all__)}")
-    value = globals()[name] = getattr(import_module(home), name)
+    value = globals()[name] = getattr(forks_wait_for(import_module, home), name)
     return value
 
 

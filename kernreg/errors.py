@@ -72,10 +72,22 @@ def shown(value: object) -> str:
     return text
 
 
+def printable(text: str) -> str:
+    r"""Return text in which nothing does something to a terminal: control characters are escaped.
+
+    >>> printable("a plugin\x1b[2J")
+    'a plugin\\x1b[2J'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c in "\n\t" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class KernregError(Exception):
     """Base of all errors raised by kernreg on purpose.
 
-    A message says what was given, which may be megabytes of text: it is printed with its beginning and its end.
+    A message says what was given, which may be megabytes of text, and names that others have chosen: it is printed with
+    its beginning and its end, and without control characters.
 
     >>> len(str(KernregError("x" * 1_000_000 + " is not accepted; give less"))) < 5000
     True
@@ -83,10 +95,10 @@ class KernregError(Exception):
 
     def __str__(self) -> str:
         text = super().__str__()
-        if len(text) <= _LONGEST:
-            return text
-        half = _LONGEST // 2
-        return f"{text[:half]} … ({len(text) - 2 * half} characters left out) … {text[-half:]}"
+        if len(text) > _LONGEST:
+            half = _LONGEST // 2
+            text = f"{text[:half]} … ({len(text) - 2 * half} characters left out) … {text[-half:]}"
+        return printable(text)
 
 
 class SpecError(KernregError, ValueError):

@@ -25,7 +25,7 @@ import io, json, runpy, sys, warnings
 import matplotlib.pyplot as plt
 
 warnings.simplefilter("error")
-warnings.filterwarnings("ignore", "'\\w+' (argument is )?deprecated")  # what matplotlib up to 3.10 calls of pyparsing
+warnings.filterwarnings("ignore", "'[^']+' (argument is )?deprecated")  # what matplotlib up to 3.10 calls of pyparsing
 warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")  # what plt.show() says without a screen
 runpy.run_path(sys.argv[1], run_name="__main__")
 figures = [plt.figure(number) for number in plt.get_fignums()]

@@ -28,11 +28,12 @@ from kernreg.chain.steps import (
     takes_kernel,
 )
 from kernreg.chain.views import left_out_views, views_of
-from kernreg.ensemblers.folds import out_of_fold, rows_of, two_samples
+from kernreg.ensemblers.folds import out_of_fold, two_samples
 from kernreg.ensemblers.views import predicted_codes
 from kernreg.errors import ChainError, DataError, ParameterError, shown
 from kernreg.kernels.sharing import shared_matrices
 from kernreg.solvers.parameters import KernelParameters, check_choice
+from kernreg.solvers.samples import rows_of
 from kernreg.solvers.streamed import row_by_row
 from kernreg.solvers.views import Views, learns
 

@@ -15,10 +15,10 @@ from kernreg.common.progress import progress
 from kernreg.config import memory_budget
 from kernreg.engine import RowSource, is_row_source
 from kernreg.engine.sources.views import MappedRows, as_row_source, windows
-from kernreg.ensemblers.folds import rows_of
 from kernreg.errors import ParameterError
 from kernreg.solvers.kernel_learning.partial_labels import label_codes
 from kernreg.solvers.parameters import KernelParameters
+from kernreg.solvers.samples import rows_of
 from kernreg.solvers.streamed import in_memory
 
 _SHARE = 8  # the part of the memory budget up to which features of a source are held

@@ -12,8 +12,7 @@ from typing import Any
 import click
 
 import kernreg
-from kernreg.cli.output import printable
-from kernreg.errors import KernregError
+from kernreg.errors import KernregError, printable
 from kernreg.registry import get_registry
 
 #: Characters of what a distribution says of itself that ``kernreg --help`` shows.
@@ -107,13 +106,14 @@ def plugin_commands() -> dict[str, str]:
     """Names of the commands that plugins add, each with a line about it: what its distribution says of itself.
 
     Nothing is imported. Commands that KERNREG_PLUGINS blocks are left out, and so are those with the name of a built-in
-    one, which cannot be called by the name alone.
+    one, which cannot be called by the name alone, or with one that is not accepted.
     """
     from kernreg.registry.discovery.metadata import installed_summary
+    from kernreg.registry.record import problem_with_name
 
     lines = {}
     for entry in get_registry("command").entries():
-        if entry.name in COMMANDS or entry.status == "blocked":
+        if entry.name in COMMANDS or entry.status == "blocked" or problem_with_name(entry.name):
             continue
         if entry.status not in ("available", "loaded"):
             lines[entry.name] = f"{entry.status.capitalize()}; run kernreg doctor to see why."
@@ -121,7 +121,8 @@ def plugin_commands() -> dict[str, str]:
             lines[entry.name] = get_registry("command").get(entry.name).get_short_help_str(SUMMARY_WIDTH)
         else:
             summary = shorten(installed_summary(entry.distribution).rstrip("."), SUMMARY_WIDTH, placeholder=" …")
-            lines[entry.name] = f"{summary} ({entry.distribution})." if summary else f"From {entry.distribution}."
+            line = f"{summary} ({entry.distribution})." if summary else f"From {entry.distribution}."
+            lines[entry.name] = printable(line)
     return lines
 
 

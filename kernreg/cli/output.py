@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kernreg.errors import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -29,15 +31,6 @@ STYLES = {
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")
-
-
-def printable(text: str) -> str:
-    """Return text in which nothing does something to a terminal: control characters are escaped.
-
-    >>> printable("a plugin\x1b[2J")
-    'a plugin\\\\x1b[2J'
-    """
-    return "".join(c if c in "\n\t" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def console() -> Console:
@@ -72,5 +65,20 @@ def plain(value: Any) -> Any:
 
 
 def write_json(value: Any) -> None:
-    """Write records to standard output as JSON."""
-    click.echo(json.dumps(plain(value), indent=2, ensure_ascii=False))
+    """Write records to standard output as JSON, in which nothing does something to a terminal either."""
+    text = json.dumps(plain(value), indent=2, ensure_ascii=False)
+    click.echo("".join(c if c == "\n" or c.isprintable() else _escaped(c) for c in text))
+
+
+def _escaped(character: str) -> str:
+    """Return a character as JSON may write it; `json` itself escapes neither DEL nor what comes behind ASCII."""
+    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else json.dumps(character)[1:-1]
+
+
+def brief(text: str, most: int = 300) -> str:
+    """Return the beginning and the end of a text that is too long to be read.
+
+    >>> brief("rbf"), len(brief("x" * 1_000_000)) <= 300
+    ('rbf', True)
+    """
+    return text if len(text) <= most else f"{text[: most // 2 - 2]} … {text[-(most // 2 - 2) :]}"

@@ -15,6 +15,7 @@ import _thread
 
 # Before this module is: their locks are held through forks as well, and what is registered last is taken first. Who
 # forks must not hold them while it waits for an import, which takes them.
+import concurrent.futures.thread  # noqa: F401
 import logging  # noqa: F401
 import os
 import signal
@@ -39,8 +40,11 @@ _gate = threading.RLock()  # held by nobody but forks
 
 
 class _Fork(threading.local):
-    taken: tuple[Any, ...] = ()  # the locks that this thread did not hold already
-    interrupted = False
+    def __init__(self) -> None:
+        # The locks that forks of this thread have taken, the innermost fork last: while one waits, the handler of a
+        # signal may fork.
+        self.taken: list[list[Any]] = []
+        self.interrupted = False
 
 
 _fork = _Fork()
@@ -74,36 +78,48 @@ def forks_wait_for(function: Callable[_Given, _Returned], *args: _Given.args, **
 
 
 def _hold() -> None:
-    _fork.interrupted = False
-    _fork.taken = tuple(lock for lock in (*_held, _gate) if not lock._is_owned())
+    taken: list[Any] = []
+    _fork.taken.append(taken)
+    if len(_fork.taken) == 1:
+        _fork.interrupted = False
     patient = not (inside_an_import() or _imports_for_us(sys._getframe()))
     end = time.monotonic() + _PATIENCE
     while True:
         try:
-            for lock in _fork.taken:
-                if not lock._is_owned():  # an interrupt may have come after it was acquired
+            locks = (*_held, _gate)
+            for lock in locks:
+                if not lock._is_owned():
+                    taken.append(lock)  # first: an interrupt may come after it was acquired
                     lock.acquire()
             patient = patient and time.monotonic() < end
-            if not patient or not _others_import():
+            # What others import may have more locks to be held, before those that are held already.
+            if locks == (*_held, _gate) and not (patient and _others_import()):
                 return
-            _let_go()
+            _release(taken)
             time.sleep(_PAUSE)
         except BaseException:
             _fork.interrupted = True
 
 
-def _let_go() -> None:
-    for lock in reversed(_fork.taken):
+def _release(taken: list[Any]) -> None:
+    for lock in reversed(taken):
         while lock._is_owned():
             try:
                 lock.release()
             except BaseException:
                 _fork.interrupted = True
+    taken.clear()
+
+
+def _let_go() -> None:
+    if _fork.taken:
+        _release(_fork.taken.pop())
 
 
 def _let_go_in_parent() -> None:
     _let_go()
-    if _fork.interrupted and threading.current_thread() is threading.main_thread():
+    outermost = not _fork.taken
+    if _fork.interrupted and outermost and threading.current_thread() is threading.main_thread():
         threading.Timer(_SOON, _interrupt_main).start()  # what is raised here is ignored, too
 
 

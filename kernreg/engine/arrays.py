@@ -47,7 +47,7 @@ def as_samples(X: Any, name: str = "X", *, inputs: str = "real") -> Samples:
 
 
 def as_reals(values: Any, name: str) -> np.ndarray:
-    """Return real numbers in an array of any shape, in memory of their own, as float64; NaN stays what it is.
+    """Return real numbers in an array of any shape, in memory of their own, in rows, as float64; NaN stays what it is.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def as_reals(values: Any, name: str) -> np.ndarray:
         array = np.asarray(values.toarray() if is_sparse(values) else values)
     except (ValueError, TypeError) as cause:
         raise DataError(f"{name} cannot be read as numbers: {cause}") from cause
-    return np.array(_as_float(array, name), dtype=np.float64)
+    return np.array(_as_float(array, name), dtype=np.float64, order="C")
 
 
 def check_pair(X: Samples, Z: Samples) -> None:

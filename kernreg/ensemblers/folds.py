@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
 
 from kernreg.ensemblers.views import Views
 from kernreg.errors import DataError
+from kernreg.solvers.samples import rows_of
 
 
 def out_of_fold(
@@ -59,13 +59,6 @@ def two_samples(X: Any, y: np.ndarray) -> tuple[Any, np.ndarray]:
     """Return what an ensembler that learns nothing is fitted to: names and shapes of views show on two samples."""
     some = np.arange(min(2, len(y)))
     return rows_of(X, some), y[some]
-
-
-def rows_of(X: Any, rows: np.ndarray) -> Any:
-    """Return these samples; a tuple is a pair of source and target features."""
-    if isinstance(X, tuple):
-        return tuple(_safe_indexing(part, rows) for part in X)
-    return _safe_indexing(X, rows)
 
 
 def _folds(cv: Any, y: np.ndarray, classes: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:

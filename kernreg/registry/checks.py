@@ -12,11 +12,20 @@ from typing import Any
 def problem_with(kind: str, obj: Any) -> str:
     """What keeps the object from being a plugin of that kind; empty if nothing does.
 
+    Looking at a foreign object runs foreign code, which may do anything: then that is what keeps it.
+
     >>> problem_with("ensembler", 3)
     "an ensembler is a class with fit and merge, this is an object of type 'int'"
     """
     check = _CHECKS.get(kind)
-    return check(obj) if check is not None else ""
+    try:
+        return check(obj) if check is not None else ""
+    except KeyboardInterrupt:
+        raise
+    except BaseException as failure:
+        from kernreg.registry.discovery.metadata import summary
+
+        return f"it cannot be looked at: {summary(failure)}"
 
 
 def _kernel(obj: Any) -> str:

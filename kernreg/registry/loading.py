@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from kernreg.common.forking import forks_wait_for, inside_an_import
-from kernreg.errors import PluginError, PluginIncompatible, PluginLoadError, PluginWarning
+from kernreg.errors import PluginError, PluginIncompatible, PluginLoadError, PluginWarning, printable, shown
 from kernreg.registry.checks import problem_with
 from kernreg.registry.locks import shared
 from kernreg.registry.record import Claim
 from kernreg.registry.versions import compare_version, declared_version
 
+_Answer = TypeVar("_Answer")
 _thread = threading.local()  # .loading: the slots this thread is loading, outermost first
 
 
@@ -94,7 +96,7 @@ class Slot:
                 shared.changed.notify_all()
         assert outcome is not None  # otherwise the exception is on its way
         if outcome.warning:
-            warnings.warn(f"{self.claim}: {outcome.warning}", PluginWarning, stacklevel=4)
+            warnings.warn(printable(f"{self.claim}: {outcome.warning}"), PluginWarning, stacklevel=4)
         return outcome
 
 
@@ -113,31 +115,50 @@ def _attempt(claim: Claim) -> Outcome:
     except KeyboardInterrupt:
         raise
     except BaseException as failure:  # sys.exit in a plugin must not end the program that lists it
-        verdict, reason = compare_version(declared_version(module_name))
+        verdict, reason = _verdict(module_name)
         if verdict == "incompatible":  # then that is what is wrong, however it showed
             return Outcome(error=PluginIncompatible, reason=reason, cause=failure)
         # A module that is still being imported (by its own user) may have the object in a moment, and two
         # threads importing in a circle will not meet again; importlib has no public name for either.
-        unfinished = getattr(getattr(module, "__spec__", None), "_initializing", False)
-        passing = unfinished or type(failure).__name__ == "_DeadlockError"
-        return Outcome(error=PluginLoadError, reason=_tell(failure), cause=failure, passing=passing)
-    verdict, reason = compare_version(declared_version(module_name))
+        passing = _unfinished(module) or type(failure).__name__ == "_DeadlockError"
+        return Outcome(error=PluginLoadError, reason=told(failure), cause=failure, passing=passing)
+    verdict, reason = _verdict(module_name)
     if verdict == "incompatible":
         return Outcome(error=PluginIncompatible, reason=reason)
     if verdict == "unreadable":
         return Outcome(error=PluginLoadError, reason=reason)
-    try:
-        problem = problem_with(claim.kind, value)
-    except Exception as failure:  # looking at a foreign object runs foreign code
-        return Outcome(error=PluginLoadError, reason=_tell(failure), cause=failure)
+    problem = problem_with(claim.kind, value)
     if problem:
         return Outcome(error=PluginLoadError, reason=problem)
     return Outcome(value, warning=reason if verdict == "newer" else "")
 
 
-def _tell(failure: BaseException) -> str:
+def _verdict(module_name: str) -> tuple[str, str]:
+    """What the version means that a plugin declares."""
+    unreadable = ("unreadable", "what it declares as __kernreg_api__ cannot be read")
+    return answer_of(lambda: compare_version(declared_version(module_name)), unreadable)
+
+
+def _unfinished(module: Any) -> bool:
+    """Whether a module is still being imported."""
+    return answer_of(lambda: bool(getattr(getattr(module, "__spec__", None), "_initializing", False)), False)
+
+
+def told(failure: BaseException) -> str:
+    """What happened while a plugin was imported, on one line."""
     from kernreg.registry.discovery.metadata import summary
 
-    if isinstance(failure, SystemExit):
-        return f"it called sys.exit({failure.code!r}) while it was being imported"
-    return summary(failure)
+    if not isinstance(failure, SystemExit):
+        return summary(failure)
+    code = answer_of(lambda: f"({shown(failure.code)})", "")
+    return f"it called sys.exit{code} while it was being imported"
+
+
+def answer_of(question: Callable[[], _Answer], otherwise: _Answer) -> _Answer:
+    """The answer to a question about what a plugin has made: that may run its code, which may raise anything."""
+    try:
+        return question()
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return otherwise

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 from kernreg.registry.catalog import get_registry
+from kernreg.registry.loading import answer_of
 from kernreg.registry.record import Entry
 
 
@@ -44,6 +46,10 @@ def _object_of(registry: Any, entry: Entry) -> Any:
     module, _, path = entry.target.partition(":")
     value: Any = sys.modules.get(module)
     for part in path.split("."):
-        # Not getattr: a module's __getattr__ may import.
-        value = getattr(value, "__dict__", {}).get(part)
+        # Not getattr: a module's __getattr__ may import. What stands in the place of one may refuse to be asked at all.
+        value = answer_of(partial(_attribute, value, part), None)
     return value
+
+
+def _attribute(value: Any, name: str) -> Any:
+    return getattr(value, "__dict__", {}).get(name)

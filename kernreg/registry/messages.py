@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from kernreg.registry.record import Claim, Entry
 
 _SHOWN = 40  # names listed in a message; more would hide the first line
+_CLAIMS = 10  # claims to a name
 
 #: What others call our plugins, by kind: words of scikit-learn and of the literature, without hyphens and spaces.
 SYNONYMS = {
@@ -62,9 +63,19 @@ def unknown(kind: str, name: object, entries: Sequence[Entry], elsewhere: Iterab
     return " ".join(parts)
 
 
+def claimed_by(claims: Sequence[str]) -> str:
+    """Who claims a name, the first few of them.
+
+    >>> claimed_by(["kernreg-a 1.0", "kernreg-b 2.0"])
+    'is claimed by kernreg-a 1.0 and by kernreg-b 2.0'
+    """
+    more = f" and by {len(claims) - _CLAIMS} more" if len(claims) > _CLAIMS else ""
+    return f"is claimed by {' and by '.join(claims[:_CLAIMS])}{more}"
+
+
 def conflict(kind: str, name: str, claims: Sequence[Claim]) -> str:
     """For a name that more than one distribution claims."""
-    text = f"the {kind} {name!r} is claimed by {' and by '.join(f'{c.provider} ({c.target})' for c in claims)}."
+    text = f"the {kind} {name!r} {claimed_by([f'{claim.provider} ({claim.target})' for claim in claims])}."
     choices = sorted({f"{claim.distribution}:{claim.name}" for claim in claims})
     if len(choices) < len(claims):
         return f"{text} One distribution gives the name two targets; its entry points need correcting."

@@ -24,13 +24,22 @@ from types import ModuleType
 from typing import Any
 
 from kernreg.common.forking import forks_wait_for, open_in_children
-from kernreg.errors import KernregError, PluginBlocked, PluginExists, PluginIncompatible, PluginLoadError, PluginWarning
+from kernreg.errors import (
+    KernregError,
+    KernregWarning,
+    PluginBlocked,
+    PluginExists,
+    PluginIncompatible,
+    PluginLoadError,
+    PluginWarning,
+)
 from kernreg.registry.catalog import get_registry
 from kernreg.registry.checks import problem_with
 from kernreg.registry.file_origin import PREFIX, PluginFile, executing
+from kernreg.registry.loading import told
 from kernreg.registry.policy import current_policy
 from kernreg.registry.record import KINDS, Entry
-from kernreg.registry.versions import compare_version, declared_version
+from kernreg.registry.versions import compare_version
 
 _lock = open_in_children(threading.RLock())  # a file that another thread was executing is executed anew
 
@@ -105,13 +114,17 @@ def load_plugin(path: str | os.PathLike[str]) -> tuple[Entry, ...]:
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[Path, bytes]:
-    place = Path(path).expanduser().absolute()
+    place = Path(path)
     if place.suffix != ".py":
         raise PluginLoadError(f"{str(path)!r} is not a plugin file: give a Python file, whose name ends in .py")
     try:
+        place = place.expanduser().absolute()
+        if place.exists() and not place.is_file():  # a pipe would be waited for
+            raise PluginLoadError(f"cannot read the plugin file {place}: it is no ordinary file")
         return place, place.read_bytes()
-    except OSError as error:
-        raise PluginLoadError(f"cannot read the plugin file {place}: {error.strerror or error}") from error
+    except (OSError, ValueError, RuntimeError) as error:  # of paths with a null character or an unknown user, too
+        reason = getattr(error, "strerror", None) or error
+        raise PluginLoadError(f"cannot read the plugin file {place}: {reason}") from error
 
 
 def _entries_of(path: str) -> tuple[Entry, ...]:
@@ -144,9 +157,8 @@ def _execute(file: PluginFile, place: Path, source: bytes) -> None:
     try:
         with executing(file):
             _run(module, place, source)
-            _check_version(module, place)
-            _pickle_by_value(module)
-            _register_members(module, place)
+            sys.modules[name] = module  # whatever it has put there
+            _take(module, place)
     except BaseException:
         sys.modules.pop(name, None)
         if replaced is not None:
@@ -162,10 +174,20 @@ def _run(module: ModuleType, place: Path, source: bytes) -> None:
     except PluginExists as error:  # of a registration in the file itself
         raise PluginExists(f"cannot load the plugin file {place}: {error}") from error
     except BaseException as failure:  # sys.exit in the file must not end the program
-        from kernreg.registry.discovery.metadata import summary
+        line = _line_of(failure, place)
+        raise PluginLoadError(f"cannot load the plugin file {place}{line}: {told(failure)}") from failure
 
-        told = f"it called sys.exit({failure.code!r})" if isinstance(failure, SystemExit) else summary(failure)
-        raise PluginLoadError(f"cannot load the plugin file {place}{_line_of(failure, place)}: {told}") from failure
+
+def _take(module: ModuleType, place: Path) -> None:
+    """Check and register what a file defines. Looking at it runs its code, too, which may raise anything."""
+    try:
+        _check_version(module, place)
+        _pickle_by_value(module)
+        _register_members(module, place)
+    except (KernregError, KernregWarning, KeyboardInterrupt):
+        raise
+    except BaseException as failure:
+        raise PluginLoadError(f"cannot load the plugin file {place}: {told(failure)}") from failure
 
 
 def _line_of(failure: BaseException, place: Path) -> str:
@@ -179,7 +201,7 @@ def _line_of(failure: BaseException, place: Path) -> str:
 
 
 def _check_version(module: ModuleType, place: Path) -> None:
-    verdict, reason = compare_version(declared_version(module.__name__))
+    verdict, reason = compare_version(vars(module).get("__kernreg_api__"))
     if verdict == "incompatible":
         raise PluginIncompatible(f"cannot load the plugin file {place}: {reason}")
     if verdict == "unreadable":
@@ -211,7 +233,7 @@ def _register_members(module: ModuleType, place: Path) -> None:
 def _members(module: ModuleType) -> Iterator[tuple[str, str, Any]]:
     """Yield kind, name and object of what a module defines and does not hide."""
     listed = vars(module).get("__all__")
-    for attribute, obj in vars(module).items():
+    for attribute, obj in list(vars(module).items()):
         if attribute.startswith("_") if listed is None else attribute not in listed:
             continue
         kind = _kind_of(obj)
@@ -225,17 +247,20 @@ def _members(module: ModuleType) -> Iterator[tuple[str, str, Any]]:
 
 def _kind_of(obj: Any) -> str | None:
     """Return which kind of plugin an object looks like, None if it is none."""
-    if getattr(obj, "__kernreg_kernel__", None) is True:
-        return "kernel"
-    if not isinstance(obj, type):
-        return None if problem_with("command", obj) else "command"
-    for kind, methods in (
-        ("ensembler", ("fit", "merge")),
-        ("solver", ("fit", "get_params", "set_params")),
-        ("engine", ("place", "map_rows")),
-    ):
-        if all(callable(getattr(obj, method, None)) for method in methods):
-            return kind
+    try:
+        if getattr(obj, "__kernreg_kernel__", None) is True:
+            return "kernel"
+        if not isinstance(obj, type):
+            return None if problem_with("command", obj) else "command"
+        for kind, methods in (
+            ("ensembler", ("fit", "merge")),
+            ("solver", ("fit", "get_params", "set_params")),
+            ("engine", ("place", "map_rows")),
+        ):
+            if all(callable(getattr(obj, method, None)) for method in methods):
+                return kind
+    except Exception:  # of a stand-in for something that is not there yet, say
+        return None
     return None
 
 

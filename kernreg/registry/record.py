@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from kernreg.errors import shown
+
 Status = Literal["available", "loaded", "broken", "blocked", "conflicting", "incompatible"]
 Origin = Literal["entry point", "runtime", "file"]
 
@@ -146,6 +148,24 @@ def split_stem(stem: str) -> tuple[str, str | None]:
     return normalize_distribution(match["name"]), match["version"]
 
 
+_NAME = re.compile(r"\w[\w.-]*")
+_LONGEST_NAME = 200
+
+
+def problem_with_name(name: object) -> str:
+    """What keeps a plugin from being asked for by a name, which no spec can hold; empty if nothing does.
+
+    >>> problem_with_name("ask-ls"), problem_with_name("kernreg:rbf")[:34]
+    ('', "the name 'kernreg:rbf' is not acce")
+    """
+    if not isinstance(name, str) or _NAME.fullmatch(name) is None or len(name) > _LONGEST_NAME:
+        return (
+            f"the name {shown(name)} is not accepted; a name is made of letters, digits, '_', '-' and '.', "
+            f"{_LONGEST_NAME} at most, such as 'my-kernel'"
+        )
+    return ""
+
+
 _TARGET = re.compile(r"\s*(?P<module>\w+(\.\w+)*)\s*(:\s*(?P<object>\w+(\.\w+)*)\s*)?(\[[^\]]*\]\s*)?$")
 
 
@@ -159,5 +179,5 @@ def read_target(text: str) -> tuple[str, str]:
     """
     match = _TARGET.match(text)
     if match is None or match["object"] is None:
-        return text, f"the entry point {text!r} cannot be read; write it as 'package.module:object'"
+        return text, f"the entry point {shown(text)} cannot be read; write it as 'package.module:object'"
     return f"{match['module']}:{match['object']}", ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -22,13 +21,11 @@ from kernreg.registry.file_origin import current_file
 from kernreg.registry.loading import Outcome, Slot
 from kernreg.registry.locks import shared
 from kernreg.registry.policy import Policy, current_policy
-from kernreg.registry.record import Claim, Entry, Status, normalize_distribution
+from kernreg.registry.record import Claim, Entry, Status, normalize_distribution, problem_with_name
 
 _Table = dict[str, tuple[Slot, ...]]
 _Found = tuple[Discovery | None, _Table]
 _State = tuple[_Found, dict[str, Slot]]
-
-_NAME = re.compile(r"\w[\w.-]*$")
 
 
 class Registry:
@@ -90,7 +87,7 @@ class Registry:
         """The record of every plugin, by name and distribution; a contested name has several."""
         policy = current_policy()
         table: _Table = {**self._table(), **{name: (slot,) for name, slot in self._runtime.items()}}
-        found = [_entry(slot, slots, policy) for slots in table.values() for slot in slots]
+        found = [entry for slots in table.values() for entry in _entries(slots, policy)]
         return tuple(sorted(found, key=lambda entry: (entry.name, entry.distribution or "", entry.target)))
 
     def entry(self, name: str) -> Entry:
@@ -105,7 +102,7 @@ class Registry:
         """
         policy = current_policy()
         slot = self._choose(name, policy)
-        return _entry(slot, (slot,), policy)
+        return _entries((slot,), policy)[0]
 
     # Getting: imports the one plugin asked for.
 
@@ -145,11 +142,9 @@ class Registry:
         PluginLoadError
             If the object is not what the kind requires.
         """
-        if not isinstance(name, str) or not _NAME.match(name):
-            raise PluginLoadError(
-                f"cannot register a {self.kind} under the name {name!r}; a name is made of letters, digits, "
-                "'_', '-' and '.', such as 'my-kernel'"
-            )
+        problem = problem_with_name(name)
+        if problem:
+            raise PluginLoadError(f"cannot register a {self.kind}: {problem}")
         problem = problem_with(self.kind, obj)
         if problem:
             raise PluginLoadError(f"cannot register {name!r} as a {self.kind}: {problem}")
@@ -216,20 +211,24 @@ class Registry:
         if name in self._runtime:
             return (self._runtime[name],)
         table = self._table()
-        if name in table or ":" not in name:
-            return table.get(name, ())
-        distribution, _, name = name.partition(":")
-        distribution = normalize_distribution(distribution.strip())
-        return tuple(slot for slot in table.get(name.strip(), ()) if distribution in slot.claim.providers)
+        # First: an entry point that is itself called "kernreg:rbf" is not what is meant. Either part may hold a colon
+        # where somebody took no care; it is found all the same, and told to be broken.
+        for distribution, _, short in (name.rpartition(":"), name.partition(":")) if ":" in name else ():
+            provider = normalize_distribution(distribution.strip())
+            slots = tuple(slot for slot in table.get(short.strip(), ()) if provider in slot.claim.providers)
+            if slots:
+                return slots
+        return table.get(name, ())
 
     def _choose(self, name: str, policy: Policy) -> Slot:
         slots = self._claimants(name) if isinstance(name, str) else ()
         if not slots:
             raise UnknownPlugin(self._unknown(name))
-        allowed = [slot for slot in slots if policy.allows(slot.claim)]
-        if len(allowed) > 1:
-            raise PluginConflict(messages.conflict(self.kind, name, [slot.claim for slot in allowed]))
-        return allowed[0] if allowed else slots[0]
+        rivals = _rivals(slots, policy)
+        if len(rivals) > 1:
+            raise PluginConflict(messages.conflict(self.kind, name, [slot.claim for slot in rivals]))
+        allowed = (slot for slot in slots if policy.allows(slot.claim))
+        return rivals[0] if rivals else next(allowed, slots[0])
 
     def _unknown(self, name: object) -> str:
         others = [kind for kind, registry in self._others.items() if kind != self.kind and name in registry]
@@ -250,19 +249,30 @@ class Registry:
             self._found, self._runtime = state
 
 
-def _entry(slot: Slot, rivals: tuple[Slot, ...], policy: Policy) -> Entry:
+def _rivals(slots: tuple[Slot, ...], policy: Policy) -> list[Slot]:
+    """Those of the slots of a name that it may mean: what is blocked, or cannot be read, contests nothing."""
+    return [slot for slot in slots if policy.allows(slot.claim) and not slot.claim.problem]
+
+
+def _entries(slots: tuple[Slot, ...], policy: Policy) -> list[Entry]:
+    """The records of the slots of a name."""
+    rivals = [slot.claim.provider for slot in _rivals(slots, policy)]
+    conflict = f"the name {messages.claimed_by(rivals)}" if len(rivals) > 1 else ""
+    return [_entry(slot, conflict, policy) for slot in slots]
+
+
+def _entry(slot: Slot, conflict: str, policy: Policy) -> Entry:
     """The record of a slot as things stand now."""
     claim, outcome = slot.claim, slot.outcome
     status: Status = "available"
     reason = ""
-    contenders = [rival.claim.provider for rival in rivals if policy.allows(rival.claim)]
     if not policy.allows(claim):
         status, reason = "blocked", policy.reason(claim)
     elif outcome is not None and outcome.error is not None:
         status = "incompatible" if outcome.error is PluginIncompatible else "broken"
         reason = outcome.reason
-    elif len(contenders) > 1:
-        status, reason = "conflicting", f"the name is claimed by {' and by '.join(contenders)}"
+    elif conflict:
+        status, reason = "conflicting", conflict
     elif outcome is not None:
         status = "loaded"
     return Entry(

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 import sys
 
+from kernreg.errors import shown
+
 #: The version of what plugins rely on; a plugin may declare the one it was written for as ``__kernreg_api__``.
 API_VERSION = "1.0"
 
-_FORM = re.compile(r"(\d+)\.(\d+)$")
+_FORM = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})")
 
 
 def declared_version(module_name: str) -> object:
@@ -37,11 +39,11 @@ def compare_version(declared: object) -> tuple[str, str]:
     """
     if declared is None:
         return "ok", ""
-    match = _FORM.match(declared) if isinstance(declared, str) else None
+    match = _FORM.fullmatch(declared) if isinstance(declared, str) else None
     if match is None:
         return (
             "unreadable",
-            f"it declares __kernreg_api__ = {declared!r}; write a string such as {API_VERSION!r}",
+            f"it declares __kernreg_api__ = {shown(declared)}; write a string such as {API_VERSION!r}",
         )
     major, minor = int(match[1]), int(match[2])
     our_major, our_minor = map(int, API_VERSION.split("."))

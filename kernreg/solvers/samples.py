@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array
+from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernreg.engine import Handle, is_row_source, whole
 from kernreg.engine.arrays import as_reals, check_finite, check_readable
+from kernreg.engine.sources.views import as_row_source
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel, Structure
 from kernreg.kernels.ownership import own_samples
@@ -133,7 +134,14 @@ def check_table(estimator: Any, X: Any, *, reset: bool = True, **options: Any) -
     X = in_memory(X, type(estimator).__name__)
     check_readable(X, "X")
     return validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], copy=reset, **options
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        copy=reset,
+        order="C" if reset else None,  # that a table came in columns must not change the last bits of a fit
+        **options,
     )
 
 
@@ -177,6 +185,17 @@ def take(X: Any, rows: np.ndarray) -> Any:
     if isinstance(X, tuple):
         return tuple(take(side, rows) for side in X)
     return X[rows]
+
+
+def rows_of(X: Any, rows: np.ndarray) -> Any:
+    """Return some samples of what a caller gave: a table, a frame, a list, a row source, or a pair of these.
+
+    >>> rows_of(["a", "b", "c"], np.array([2, 0]))
+    ['c', 'a']
+    """
+    if isinstance(X, tuple):
+        return tuple(rows_of(side, rows) for side in X)
+    return as_row_source(X)[rows] if is_row_source(X) else _safe_indexing(X, rows)
 
 
 def check_real_targets(y: Any) -> np.ndarray:

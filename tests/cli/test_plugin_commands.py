@@ -166,3 +166,13 @@ def test_an_unknown_name_is_a_usage_error(run, word):
     result = run(word)
     assert result.exit_code == 2
     assert f"No such command '{word}'" in result.stderr
+
+
+def test_a_name_that_is_not_accepted_stands_in_no_help_and_no_completion(run, install):
+    install("odd-plugin", GREETING, summary="Greets\x1b[2J.", commands={"a\x1b[2J": "greet", "greet": "greet"})
+    text = run("--help").stdout
+    assert "\x1b" not in text
+    assert "odd-plugin" in text
+    completion = ShellComplete(application, {}, "kernreg", "_KERNREG_COMPLETE")
+    assert [item.value for item in completion.get_completions([], "a")] == []
+    assert "command a\\x1b[2J of odd-plugin 1.0 is broken" in run("doctor").stdout

@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from kernreg.cli.app import application
 from kernreg.cli.options import inert, write_table
-from kernreg.cli.output import console, printable
+from kernreg.cli.output import console
+from kernreg.errors import UnknownPlugin, printable
 
 ESCAPE = "\x1b[2J\x9b31m\x07"
 
@@ -36,6 +37,11 @@ def test_errors_about_names_are_printed_so_too(command):
     done = CliRunner().invoke(application, [command, f"no{ESCAPE}such"])
     assert done.exit_code == 2
     assert not any(character in done.output for character in "\x1b\x9b\x07")
+
+
+def test_messages_hold_no_control_characters_in_python_either():
+    error = UnknownPlugin(f"no{ESCAPE}such\n  σ\tx")
+    assert str(error) == "no\\x1b[2J\\x9b31m\\x07such\n  σ\tx"
 
 
 def test_files_with_such_names_too(tmp_path):

@@ -100,3 +100,110 @@ def test_a_thread_that_forks_lets_go_of_its_own_lock_in_the_child():
             except BaseException:
                 os._exit(3)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+FIRST_USE = """
+    import os, signal, sys, threading, warnings
+    import kernreg as kr
+
+    warnings.simplefilter("ignore", DeprecationWarning)
+    entered, go = threading.Event(), threading.Event()
+
+    class Slow:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            if name == "kernreg.factory":
+                entered.set()
+                go.wait()
+
+    sys.meta_path.insert(0, Slow)
+    thread = threading.Thread(target=lambda: kr.make_kernel("rbf"))
+    thread.start()
+    entered.wait()
+    threading.Timer(0.5, go.set).start()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        go.set()
+        os._exit(0 if repr(kr.make_kernel("linear")) == "linear()" else 3)
+    go.set()
+    thread.join()
+    print(os.waitpid(child, 0)[1])
+"""
+LATE_LOCK = """
+    import os, signal, threading, warnings
+    from kernreg.common.forking import forks_wait_for, held_while_forking
+
+    warnings.simplefilter("ignore", DeprecationWarning)
+    late, entered, go, held, done = threading.RLock(), *(threading.Event() for _ in range(4))
+
+    def load():
+        entered.set()
+        go.wait()
+        held_while_forking(late)
+        threading.Thread(target=hold).start()
+        held.wait()
+
+    def hold():
+        with late:
+            held.set()
+            done.wait()
+
+    threading.Thread(target=forks_wait_for, args=(load,)).start()
+    entered.wait()
+    threading.Timer(0.3, go.set).start()
+    threading.Timer(1.0, done.set).start()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if late.acquire(timeout=10) else 3)
+    print(os.waitpid(child, 0)[1])
+"""
+INSIDE_A_FORK = """
+    import os, signal, threading, time, warnings
+    from kernreg.common.forking import held_while_forking
+
+    warnings.simplefilter("ignore", DeprecationWarning)
+    first, second = threading.RLock(), threading.RLock()
+    held_while_forking(first, second)
+    held, done, children = threading.Event(), threading.Event(), []
+
+    def hold():
+        with second:
+            held.set()
+            done.wait()
+
+    def are_free():
+        return all(lock.acquire(timeout=10) and (lock.release() or True) for lock in (first, second))
+
+    def fork():
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if are_free() else 3)
+        children.append(child)
+
+    signal.signal(signal.SIGALRM, lambda *_: fork())
+    threading.Thread(target=hold).start()
+    held.wait()
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    threading.Timer(1.0, done.set).start()
+    fork()
+    free = []
+    thread = threading.Thread(target=lambda: free.append(are_free()))
+    thread.start()
+    thread.join()
+    print([os.waitpid(child, 0)[1] for child in children], free)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "printed"),
+    [
+        pytest.param(FIRST_USE, "0", id="first use"),
+        pytest.param(LATE_LOCK, "0", id="late lock"),
+        pytest.param(INSIDE_A_FORK, "[0, 0] [True]", id="inside a fork"),
+    ],
+)
+def test_forks_wait_for_first_uses_late_locks_and_one_another(program, printed):
+    """An import that nothing of kernreg preceded, locks that an import brings, a handler that forks in a fork."""
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=120)
+    assert (done.stdout.strip(), done.stderr) == (printed, "")

@@ -283,6 +283,33 @@ def test_fingerprints_follow_what_others_compile_for_functions_of_libraries(name
     assert len(set(digests)) == 3
 
 
+@pytest.mark.parametrize(
+    ("decorator", "expression"),
+    [
+        ("overload_method(types.Array, 'kernreg_twice')", "x.kernreg_twice()"),
+        ("overload_attribute(types.Array, 'kernreg_half')", "x.kernreg_half"),
+        ("overload_classmethod(types.Array, 'kernreg_new')", "type(x).kernreg_new()"),
+        ("overload(operator.matmul)", "x @ x"),
+    ],
+)
+def test_fingerprints_follow_what_others_compile_for_methods_attributes_and_operators(decorator, expression):
+    (f,) = variants(f"def f(x): return {expression}")
+    digests = [fingerprint(f)]
+    for number in (1.0, 2.0):  # registered for good; what returns None is left out by Numba
+        variants(
+            f"""
+            import operator
+            from numba import types
+            from numba.extending import overload, overload_attribute, overload_classmethod, overload_method
+            @{decorator}
+            def compiled_for_it(x, z=None): x = {number}
+            f = compiled_for_it
+            """
+        )
+        digests.append(fingerprint(f))
+    assert len(set(digests)) == 3
+
+
 def test_fingerprints_do_not_change_with_the_place_of_a_function():
     here, moved = variants("def f(x): return x + 1.0", ("def", "\n\n\ndef"))
     assert fingerprint(here) == fingerprint(moved)

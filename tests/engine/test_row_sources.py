@@ -189,6 +189,8 @@ def test_rows_can_be_taken_in_every_way():
         assert np.array_equal(source[-3:], X[-3:])
         assert np.array_equal(source[X[:, 0] > 1], X[X[:, 0] > 1])
         assert np.array_equal(source[-1], X[-1])
+        assert np.array_equal(source[index, ...], X[index])
+        assert np.array_equal(source[2:9, :], X[2:9])
         assert source[3:3].shape == (0, 4)
         assert source[np.array([], dtype=int)].shape == (0, 4)
         assert np.array_equal(np.asarray(source), X)
@@ -196,6 +198,10 @@ def test_rows_can_be_taken_in_every_way():
             source[[5000]]
         with pytest.raises(IndexError, match="a slice, a number, or a vector"):
             source["a"]
+        with pytest.raises(IndexError, match="a slice, a number, or a vector"):
+            source[index, 0]
+        with pytest.raises(IndexError, match="a slice, a number, or a vector"):
+            source[index, index]
     with kr.config_context(memory=1000), pytest.raises(MemoryBudgetError, match="too large to be read into memory"):
         np.asarray(ArrayRows(X))
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import sys
+import time
 
 import pytest
 
+from kernreg.errors import PluginConflict, PluginLoadError
 from kernreg.registry import discovery_report, get_registry, normalize_distribution
 from kernreg.registry.discovery.walk import discover
 from kernreg.registry.record import read_target, split_stem
@@ -151,3 +153,60 @@ def test_refresh_sees_what_was_installed_meanwhile(site):
     assert "late" not in get_registry("kernel")
     get_registry("solver").refresh()  # any registry: there is one walk for all
     assert "late" in get_registry("kernel")
+
+
+STRANGE = ["two words", "a\x1b[2J", "x" * 201, "-x", "(", "a:b", ":", "🙂", "a[/]"]
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_a_name_that_no_spec_can_hold_is_listed_as_broken_without_an_import(site, name):
+    site.install("odd", kernels={name: "odd_module:kernel", "good": "good_module:kernel"})
+    entries = {entry.name: entry for entry in get_registry("kernel").entries() if entry.distribution == "odd"}
+    assert entries[name].status == "broken"
+    assert "a name is made of letters, digits" in entries[name].reason
+    assert entries["good"].status == "available"
+    for asked in (name, f"odd:{name}"):
+        with pytest.raises(PluginLoadError, match="a name is made of letters, digits"):
+            get_registry("kernel").get(asked)
+
+
+def test_an_entry_point_with_the_full_name_of_another_is_not_what_that_means(site, monkeypatch):
+    site.install(
+        "thief",
+        entry_points="[kernreg.kernels]\nkernreg:rbf = thief:kernel\n[kernreg.commands]\nkernreg:list = thief:it\n",
+        modules={"thief.py": "OBJECTS"},
+    )
+    rbf = get_registry("kernel").get("kernreg:rbf")
+    assert rbf.__module__.startswith("kernreg.")
+    assert get_registry("command").get("kernreg:list").name == "list"
+    monkeypatch.setenv("KERNREG_PLUGINS", "none")
+    assert get_registry("kernel").get("kernreg:rbf") is rbf
+    assert "thief" not in sys.modules
+
+
+def test_a_built_in_kernel_stays_kernregs_whoever_names_it_too(site):
+    site.install("borrower", kernels={"rbf": "kernreg.kernels.builtin:rbf"})
+    (entry,) = [entry for entry in get_registry("kernel").entries() if entry.name == "rbf"]
+    assert entry.distribution == "kernreg"
+    assert get_registry("kernel").get("borrower:rbf") is get_registry("kernel").get("rbf")
+
+
+@pytest.mark.parametrize("kernels", [{"rbf": "not readable"}, {"rbf": "two:many:colons"}])
+def test_what_cannot_be_read_contests_no_name(site, kernels):
+    site.install("unreadable", kernels=kernels)
+    assert get_registry("kernel").get("rbf").name == "rbf"
+    statuses = {e.distribution: e.status for e in get_registry("kernel").entries() if e.name == "rbf"}
+    assert statuses == {"kernreg": "loaded", "unreadable": "broken"}
+
+
+def test_a_name_with_thousands_of_claims_is_listed_soon_and_briefly(site):
+    lines = "".join(f"same = module_{number}:kernel\n" for number in range(5000))
+    site.install("muddle", "1." + "0" * 100, entry_points=f"[kernreg.kernels]\n{lines}")
+    start = time.process_time()
+    entries = [entry for entry in get_registry("kernel").entries() if entry.name == "same"]
+    with pytest.raises(PluginConflict, match="and by 4990 more"):
+        get_registry("kernel").get("same")
+    assert time.process_time() - start < 10
+    assert {entry.status for entry in entries} == {"conflicting"}
+    assert len(entries) == 5000
+    assert max(len(entry.reason) for entry in entries) < 5000

@@ -12,6 +12,15 @@ from kernreg.registry import get_registry, refresh
 JOIN = 20  # seconds after which a thread counts as stuck
 
 
+#: Objects that refuse everything, by an exception that nobody expects.
+ANGRY = """
+class Refusal(BaseException): pass
+class Angry:
+    def __getattribute__(self, name): raise Refusal("no")
+    def __repr__(self): raise Refusal("no")
+"""
+
+
 def in_threads(*functions):
     """Run at once, each in a thread; what each returned or raised."""
     results = [None] * len(functions)
@@ -86,6 +95,14 @@ def test_plugin_that_raises_at_import_is_broken_alone(site):
         ("pass", "AttributeError"),
         ("kernel = 3", "decorator"),
         ("class E(Exception):\n    def __str__(self): raise RuntimeError\nraise E", "E"),
+        ("class E(Exception):\n    def __str__(self): raise SystemExit\nraise E", "E"),
+        ("import sys; sys.exit(10**5000)", "sys.exit((an integer of more than 20 digits))"),
+        (f"{ANGRY}import sys; sys.exit(Angry())", "it called sys.exit while it was being imported"),
+        (f"{ANGRY}kernel = Angry()", "it cannot be looked at: Refusal: no"),
+        (f"{ANGRY}import sys; sys.modules[__name__] = Angry()", "Refusal: no"),
+        (f"{ANGRY}__kernreg_api__ = Angry()\nOBJECTS", "what it declares as __kernreg_api__ cannot be read"),
+        ("__kernreg_api__ = '9' * 5000 + '.0'\nOBJECTS", "it declares __kernreg_api__ = '999"),
+        ("raise ValueError('x' * 1_000_000)", "ValueError: xxx"),
     ],
 )
 def test_every_way_of_failing_is_a_load_error_with_its_reason(site, body, reason):
@@ -95,6 +112,7 @@ def test_every_way_of_failing_is_a_load_error_with_its_reason(site, body, reason
     entry = get_registry("kernel").entry("fails")
     assert entry.status == "broken"
     assert reason in entry.reason
+    assert len(entry.reason) < 1000
 
 
 def test_sys_exit_in_a_plugin_does_not_end_the_process(site):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from kernreg import kernel, registry
+from kernreg.errors import PluginLoadError
 from kernreg.kernels.builtin import rbf
 from kernreg.registry import entry_of, get_registry, qualified_name
 from kernreg.solvers import LSSVC
@@ -43,3 +46,16 @@ def test_looking_imports_nothing():
         "assert not [m for m in set(sys.modules) - before if m.startswith(('numpy', 'kernreg_', 'kernreg.kernels'))]"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_module_that_is_replaced_by_what_refuses_to_be_asked_hinders_no_look(site):
+    source = """
+        import sys
+        class Angry:
+            def __getattribute__(self, name): raise RuntimeError("no")
+        sys.modules[__name__] = Angry()
+    """
+    site.install("angry", kernels={"aaa": "angry_module:kernel"}, modules={"angry_module.py": source})
+    with pytest.raises(PluginLoadError):
+        get_registry("kernel").get("aaa")
+    assert entry_of("kernel", rbf).name == "rbf"

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from kernreg.registry import discovery_report, get_registry
+from kernreg.registry import discovery_report, get_registry, refresh
+from kernreg.registry.naming import version_of
 
 # name of the case: (the file of a foreign distribution, the error entrypoints stops with)
 FOREIGN = {
@@ -151,3 +152,54 @@ def test_metadata_are_found_where_the_backport_has_taken_the_standard_finder_awa
     (tmp_path / "thing-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: thing\nVersion: 1.0\n")
     monkeypatch.delattr(PathFinder, "find_distributions", raising=False)  # gone already where the backport is loaded
     assert [found.metadata["Name"] for found in distributions_on([str(tmp_path)])] == ["thing"]
+
+
+@pytest.mark.parametrize("there", ["folder", "loop", "dangling"])
+@pytest.mark.parametrize("other", [None, "no section"])
+def test_entry_points_that_cannot_be_opened_are_told(good, there, other):
+    path = good.install("mmm-closed") / "entry_points.txt"
+    if there == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to({"loop": path.name, "dangling": "nowhere"}[there])
+    if other is not None:  # then importlib.metadata looks
+        good.install("other", entry_points=FOREIGN[other][0])
+    refresh()
+    assert_good_plugins_work()
+    report = discovery_report()
+    assert report.backend == ("entrypoints" if other is None else "importlib.metadata")
+    assert str(path) in {problem.path for problem in report.problems}
+
+
+@pytest.mark.parametrize("name", ["kernreg", "aaa-good"])
+def test_metadata_with_the_name_of_another_distribution_shadow_nothing(good, name):
+    info = good.install("0-liar", entry_points="[kernreg.kernels]\nmine = good_module:kernel\n")
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 9.0\n")
+    good.install("mmm-foreign", entry_points=FOREIGN["no section"][0])
+    assert_good_plugins_work()
+    assert discovery_report().backend == "importlib.metadata"
+    assert get_registry("kernel").entry("mine").distribution == "0-liar"
+    assert get_registry("kernel").entry("rbf").status in ("available", "loaded")
+
+
+def test_two_eggs_without_metadata_are_two_distributions_whoever_looks(good, monkeypatch):
+    eggs = [good.root / f"{name}_egg-1.0-py3.11.egg" for name in ("one", "two")]
+    for egg in eggs:
+        (egg / "EGG-INFO").mkdir(parents=True)
+        (egg / "EGG-INFO/entry_points.txt").write_text(f"[kernreg.kernels]\n{egg.name[:3]} = good_module:kernel\n")
+    monkeypatch.setattr(sys, "path", [*map(str, eggs), *sys.path])
+    good.install("mmm-foreign", entry_points=FOREIGN["no section"][0])
+    assert discovery_report().backend == "importlib.metadata"
+    assert [get_registry("kernel").entry(name).distribution for name in ("one", "two")] == ["one-egg", "two-egg"]
+
+
+@pytest.mark.parametrize("version", ["1\x1b[2J", "1" * 1000, ""])
+def test_a_version_that_is_none_is_not_taken(site, version):
+    info = site.install("developed", directory="developed.egg-info", kernels={"d": "d:k"}, metadata=False)
+    (info / "PKG-INFO").write_text(f"Metadata-Version: 2.1\nName: developed\nVersion: {version}\n")
+    assert get_registry("kernel").entry("d").version is None
+
+
+def test_damaged_metadata_of_what_kernreg_needs_hide_a_version_and_no_more(site):
+    (site.install("numpy", "0.1") / "METADATA").write_bytes(b"\xff")
+    assert version_of("numpy") is None

@@ -123,6 +123,10 @@ def test_an_edit_that_fails_leaves_what_was_there(write):
         ("import sys; sys.exit(3)", r"it called sys\.exit\(3\)"),
         ("x = 1", "it defines no kernel"),
         ("__kernreg_api__ = 1.0\n" + KERNEL, "__kernreg_api__ = 1.0; write a string"),
+        ("__all__ = 3\n" + KERNEL, "TypeError: argument of type 'int' is not iterable"),
+        ("globals()[3] = 4\n" + KERNEL, "AttributeError: 'int' object has no attribute 'startswith'"),
+        (KERNEL + "\ndel __name__", "AttributeError"),
+        ("raise SystemExit(10**5000)", "it called sys.exit"),
         ("class Bare:\n    def fit(self, views): ...\n    def merge(self, views): ...", "'bare' is no ensembler"),
     ],
 )
@@ -139,10 +143,31 @@ def test_another_major_version_of_the_interface_is_refused(write):
         kr.load_plugin(write('__kernreg_api__ = "9.0"\n' + KERNEL))
 
 
-@pytest.mark.parametrize("path", ["nowhere.py", "data.csv", "."])
+@pytest.mark.parametrize("path", ["nowhere.py", "data.csv", ".", "a\0b.py", "x" * 300 + ".py", "loop.py", "pipe.py"])
 def test_what_is_no_python_file_is_refused(path, tmp_path):
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.py")
     with pytest.raises(PluginLoadError, match=r"cannot read the plugin file|is not a plugin file"):
         kr.load_plugin(tmp_path / path)
+
+
+def test_a_file_of_a_user_whom_nobody_knows_is_refused():
+    with pytest.raises(PluginLoadError, match="cannot read the plugin file ~nobody-of-that-name"):
+        kr.load_plugin("~nobody-of-that-name/mine.py")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class Far:\n    def __getattribute__(self, name): raise RuntimeError('not connected')\nfar = Far()\n",
+        "class Meta(type):\n    def __getattribute__(cls, name): raise RuntimeError\nclass Odd(metaclass=Meta): pass\n",
+        "import sys\ndel sys.modules[__name__]\n",
+    ],
+)
+def test_odd_neighbours_of_a_kernel_do_not_hinder_it(write, text):
+    assert [entry.name for entry in kr.load_plugin(write(text + KERNEL))] == ["file-warmth"]
+    assert "kernreg_file_mine" in sys.modules
 
 
 def test_a_name_that_is_taken_is_an_error_and_nothing_of_the_file_stays(write):

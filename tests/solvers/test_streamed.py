@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from process_engine import ProcessEngine
+from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import StandardScaler
 
 import kernreg as kr
+from kernreg.engine.sources.base import ArrayRows
 from kernreg.errors import ApproximationWarning, DataError, MemoryBudgetError
-from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier
+from kernreg.solvers import LSSVC, LSSVR, AsKLSClassifier, CrossConformalClassifier
 
 rng = np.random.default_rng(11)
 X = rng.normal(size=(6000, 5))
@@ -195,6 +197,40 @@ def test_chains_stream_through_their_steps(source, reads):
     embedded = kr.make_chain("nystrom(kernel='rbf', n_components=3, n_landmarks=50)", "ls-svm(gamma=1.0)")
     embedded.set_params(lssvm__strategy="lowrank", lssvm__n_landmarks=20).fit(source, y)
     assert np.mean(embedded.predict(source) == y) > 0.5
+
+
+class Sliced:
+    """A table that knows slices only, as many that are read from disk."""
+
+    def __init__(self, table):
+        self.shape, self.dtype, self._table = table.shape, table.dtype, table
+
+    def __getitem__(self, rows):
+        assert isinstance(rows, slice)
+        return self._table[rows]
+
+
+@pytest.mark.parametrize("wrap", [ArrayRows, Sliced])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: kr.make_chain(kr.parallel("ls-svm", "ask-ls(kernel='sne(sigma=2.0)')"), "stack", kernel="rbf"),
+        lambda: kr.make_chain("scg-ldk", "ask-ls", "average", kernel="rbf(sigma=1.5)"),
+        lambda: CrossConformalClassifier("ls-svm", cv=3),
+    ],
+)
+def test_folds_are_taken_from_sources(wrap, make):
+    few, labels = X[:90], (y[:90] > 0).astype(int)
+    expected = make().fit(few, labels)
+    found = make().fit(wrap(few), labels)
+    assert np.array_equal(found.predict(few), expected.predict(few))
+    if hasattr(found, "folds_"):
+        assert np.array_equal(found.predict_set(few), expected.predict_set(few))
+
+
+def test_searches_of_scikit_learn_take_sources(source):
+    machine = LSSVC("rbf", strategy="lowrank", n_landmarks=20)
+    assert np.array_equal(cross_val_score(machine, source, y, cv=3), cross_val_score(machine, X, y, cv=3))
 
 
 def test_another_engine_fits_and_predicts_from_sources(source):

@@ -16,7 +16,7 @@ import click
 
 import kernreg
 from kernreg.cli.installation.list import full_name, listing
-from kernreg.cli.output import console, json_option, styled, write_json
+from kernreg.cli.output import brief, console, json_option, styled, write_json
 from kernreg.errors import KernregError, KernregWarning
 from kernreg.registry import Entry, discovery_report, get_registry
 from kernreg.registry.naming import version_of
@@ -211,12 +211,12 @@ def show(diagnosis: Diagnosis) -> None:
             grid.add_row("  " + escape(key), escape(value))
         screen.print(f"[bold]{title}[/]", grid, sep="\n")
     for note in diagnosis.notes:
-        screen.print(f"[yellow]note[/]: {escape(note)}", soft_wrap=True)
+        screen.print(f"[yellow]note[/]: {escape(brief(note, 2000))}", soft_wrap=True)
     for problem in diagnosis.problems:
         entry = problem.entry
         provider = f"{entry.source} {entry.version or ''}".strip()
-        title = f"{entry.kind} {entry.name} of {provider} is"
-        screen.print(f"{escape(title)} {styled(entry.status)}: {escape(entry.reason)}", soft_wrap=True)
-        screen.print(f"  what to do: {escape(problem.remedy)}", soft_wrap=True)
+        title = f"{entry.kind} {brief(entry.name)} of {provider} is"
+        screen.print(f"{escape(title)} {styled(entry.status)}: {escape(brief(entry.reason, 2000))}", soft_wrap=True)
+        screen.print(f"  what to do: {escape(brief(problem.remedy, 2000))}", soft_wrap=True)
     if not diagnosis.problems:
         screen.print("[green]no problems with plugins[/]")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from kernreg.cli.installation.list import KINDS
-from kernreg.cli.output import console, json_option, styled, write_json
+from kernreg.cli.output import brief, console, json_option, styled, write_json
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def command(kind: str, name: str, as_json: bool) -> None:
         for heading in ("parameter", "type", "default"):
             grid.add_column(heading, overflow="fold")
         for parameter in info.parameters:
-            grid.add_row(parameter.name, escape(parameter.type), escape(parameter.default))
+            grid.add_row(escape(parameter.name), escape(parameter.type), escape(parameter.default))
         screen.print("", grid, sep="\n")
     origin = f"{info.distribution} {info.version}".strip() or info.origin
-    screen.print(f"\nfrom {escape(origin)}, {escape(info.target)}, {styled(info.status)}")
+    screen.print(f"\nfrom {escape(origin)}, {escape(brief(info.target))}, {styled(info.status)}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kernreg import registry
-from kernreg.cli.output import console, json_option, styled, write_json
+from kernreg.cli.output import brief, console, json_option, styled, write_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,7 +43,10 @@ def table(entries: Sequence[registry.Entry], width: int | None = None) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    rows = [(e.kind, e.name, e.source, e.version or "", e.status, e.reason or summary(e)) for e in entries]
+    rows = [
+        (e.kind, brief(e.name), brief(e.source), brief(e.version or ""), e.status, brief(e.reason or summary(e), 600))
+        for e in entries
+    ]
     taken = sum(max(map(len, column)) + 1 for column in list(zip(HEADINGS, *rows, strict=True))[:-1])
     narrow = width is not None and width - taken < ROOM
     grid = Table(box=None, pad_edge=False, header_style="bold")
@@ -55,7 +58,7 @@ def table(entries: Sequence[registry.Entry], width: int | None = None) -> Table:
             place = "" if origin == "kernreg" else f" ({escape(origin)})"
             grid.add_row(kind, escape(name), f"{state}{escape(told)}{place}")
         else:
-            grid.add_row(kind, escape(name), escape(origin), version, styled(status), escape(told))
+            grid.add_row(kind, escape(name), escape(origin), escape(version), styled(status), escape(told))
     return grid
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from functools import cache
 from importlib.machinery import PathFinder
 from inspect import cleandoc
@@ -16,7 +17,8 @@ def summary_of(entry: Entry) -> str:
     """Return the first line of the docstring of a plugin, empty where its source does not show it."""
     if entry.distribution is None:
         found = get_registry(entry.kind).get(entry.name)
-        text = getattr(found, "doc", None) or getattr(found, "help", None) or getattr(found, "__doc__", None) or ""
+        texts = (getattr(found, each, None) for each in ("doc", "help", "__doc__"))
+        text = next((each for each in texts if each and isinstance(each, str)), "")  # it may have methods so called
     else:
         module, _, name = entry.target.partition(":")
         text = docstrings(module).get(name, "")
@@ -30,10 +32,14 @@ def docstrings(module: str) -> dict[str, str]:
     >>> docstrings("kernreg.cli.installation.summaries")["docstrings"].partition(" of")[0]
     'Return the docstrings'
     """
-    path = source_of(module)
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8")) if path is not None else ast.Module([], [])
-    except (OSError, SyntaxError, ValueError):
+        path = source_of(module)
+        if path is None or not path.is_file():
+            return {}
+        with warnings.catch_warnings():  # those about the text are for its author
+            warnings.simplefilter("ignore")
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # the last two of code nested without end
         return {}
     found: dict[str, str] = {}
     for node in tree.body:

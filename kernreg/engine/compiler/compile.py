@@ -21,6 +21,7 @@ from numba.extending import register_jitable
 from kernreg.common.forking import held_while_forking
 from kernreg.engine.compiler import cache
 from kernreg.engine.compiler.fingerprint import fingerprint, referred_functions
+from kernreg.engine.compiler.numba_extensions import load_extensions
 from kernreg.engine.compiler.numba_locks import open_properties_in_children
 from kernreg.errors import EngineError, ParameterError, PerformanceWarning
 from kernreg.jit import fingerprint as jit_fingerprint
@@ -54,6 +55,7 @@ def compiled(
     key = (factory, functions)
     with _lock:
         if key not in _compiled:
+            load_extensions()
             for function in functions:
                 _make_callable_from_numba(function)
             dispatcher = numba.njit(**OPTIONS, fastmath=fastmath)(factory(*functions))

@@ -1,7 +1,8 @@
 """The fingerprint of a function: what machine code made of it depends on, in one digest.
 
 It covers the bytecode, constants and defaults of the function and, transitively, of every function, number, array and
-module attribute it refers to, and of what Numba compiles in the place of a function (`numba.extending.overload`).
+module attribute it refers to, and of what Numba compiles in the place of a function, a method, an attribute or an
+operator (`numba.extending.overload`, `overload_method`, `overload_attribute`).
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ from __future__ import annotations
 import builtins
 import enum
 import hashlib
+import operator
 import re
 import types
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 # Not followed: their versions are in the directory's name, or do not matter.
 LIBRARIES = ("numpy", "math", "numba", "llvmlite", "scipy", "builtins", "enum")
 _COVERED = "kernreg.jit"  # by a digest of its sources, which whoever caches adds
+_OPERATORS = [(name, getattr(operator, name)) for name in operator.__all__]
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -29,7 +33,9 @@ def fingerprint(function: Any, *more: str) -> str:
     (True, False)
     """
     digest = hashlib.sha256()
-    for part in (*more, *_parts(function, Seen())):
+    seen = Seen()
+    operators = [part for name, overloading in _operator_overloads() for part in (name, *_parts(overloading, seen))]
+    for part in (*more, *operators, *_parts(function, seen)):
         digest.update(part.encode())
         digest.update(b"\0")
     return digest.hexdigest()
@@ -150,19 +156,52 @@ def _function_of(value: Any) -> types.FunctionType | None:
 
 def _overloads(function: Any) -> Iterator[types.FunctionType]:
     """Yield the functions that say what Numba compiles for a call of this one, where others than Numba have said it."""
+    with _typing_context() as context:
+        known = context._lookup_global(function)  # not `resolve_value_type`, which registers what it does not know
+    for template in getattr(known, "templates", ()):
+        yield from _overload_of(template)
+
+
+def _attribute_overloads(names: list[str]) -> Iterator[tuple[str, types.FunctionType]]:
+    """Yield what Numba compiles for attributes and methods of these names, of any type, as others have said it."""
+    with _typing_context() as context:
+        known = [template for templates in context._attributes.values() for template in templates]
+    found = [
+        (f"{template.key}.{template._attr}", overloading)
+        for template in known
+        if getattr(template, "_attr", None) in names
+        for overloading in _overload_of(template)
+    ]
+    yield from sorted(found, key=lambda item: item[0])  # not in the order in which modules were imported
+
+
+def _operator_overloads() -> Iterator[tuple[str, types.FunctionType]]:
+    """Yield what Numba compiles for operators, which have no name in bytecode, as others have said it."""
+    with _typing_context() as context:
+        known = [(name, context._lookup_global(function)) for name, function in _OPERATORS]
+    for name, function in known:
+        for template in getattr(function, "templates", ()):
+            for overloading in _overload_of(template):
+                yield name, overloading
+
+
+def _overload_of(template: Any) -> Iterator[types.FunctionType]:
+    found = getattr(template, "_overload_func", None)
+    if isinstance(found, types.FunctionType):
+        package = found.__module__ or LIBRARIES[0]  # Numba writes some itself
+        if package.split(".")[0] not in LIBRARIES and not package.startswith(_COVERED):
+            yield found
+
+
+@contextmanager
+def _typing_context() -> Iterator[Any]:
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.registry import cpu_target
 
     with global_compiler_lock:  # a thread that compiles brings the context up to date, too
         context = cpu_target.typing_context
         context.refresh()
-        known = context._lookup_global(function)  # not `resolve_value_type`, which registers what it does not know
-    for template in getattr(known, "templates", ()):
-        found = getattr(template, "_overload_func", None)
-        if isinstance(found, types.FunctionType):
-            package = found.__module__ or LIBRARIES[0]  # Numba writes some itself
-            if package.split(".")[0] not in LIBRARIES and not package.startswith(_COVERED):
-                yield found
+        yield context
 
 
 def _code_parts(code: types.CodeType, seen: Seen) -> Iterator[str]:
@@ -199,6 +238,7 @@ def _references(function: Any) -> Iterator[tuple[str, Any]]:
         else:
             for overloading in _overloads(getattr(builtins, name, None)):
                 yield name, overloading
+    yield from _attribute_overloads(names)
     for module in modules:  # grows while it is walked: package.module.function is two attributes away
         for name in names:
             value = getattr(module, name, None)

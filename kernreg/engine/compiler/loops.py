@@ -19,6 +19,7 @@ from kernreg.engine.compiler import cache
 from kernreg.engine.compiler.compile import FASTMATH
 from kernreg.engine.compiler.entry_files import EntryCache
 from kernreg.engine.compiler.fingerprint import fingerprint
+from kernreg.engine.compiler.numba_extensions import load_extensions
 from kernreg.errors import ParameterError, shown
 from kernreg.jit import fingerprint as jit_fingerprint
 
@@ -88,6 +89,7 @@ def _compiled(function: Callable[..., Any], flags: set[str], error_model: str) -
             f"compiled_loop({shown(function)}) is not accepted; give a function as `def` makes it, which nothing has "
             "compiled yet"
         )
+    load_extensions()
     options: dict[str, Any] = {"nogil": True, "error_model": error_model, "fastmath": flags}
     dispatcher = numba.njit(**options)(function)
     if hasattr(dispatcher, "enable_caching"):  # else NUMBA_DISABLE_JIT: a plain function

@@ -71,12 +71,14 @@ class RowSource(ABC):
 
     def __getitem__(self, rows: Any) -> Any:
         n = self.shape[0]
+        if isinstance(rows, tuple) and len(rows) == 2 and _all_columns(rows[1]):
+            rows = rows[0]  # as scikit-learn asks for some samples of a table
         if isinstance(rows, slice):
             start, stop, step = rows.indices(n)
             if step == 1:
                 return self.read(start, max(start, stop))
             rows = np.arange(start, stop, step)
-        index = np.asarray(rows)
+        index = np.asarray(rows, dtype=object if isinstance(rows, tuple) else None)
         if index.dtype == bool and index.shape == (n,):
             index = np.flatnonzero(index)
         if index.dtype.kind not in "iu" or index.ndim > 1:
@@ -111,6 +113,10 @@ class RowSource(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.label!r}, shape={self.shape}, dtype={self.dtype})"
+
+
+def _all_columns(columns: Any) -> bool:
+    return columns is Ellipsis or (isinstance(columns, slice) and columns == slice(None))
 
 
 class ArrayRows(RowSource):

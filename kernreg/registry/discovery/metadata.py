@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, DistributionFinder, MetadataPathFinder
 
-from kernreg.registry.record import MetadataProblem, normalize_distribution, split_stem
+from kernreg.registry.record import MetadataProblem, split_stem
 
 
 def distributions_on(places: Iterable[object]) -> Iterator[Distribution]:
@@ -24,16 +24,22 @@ def distributions_on(places: Iterable[object]) -> Iterator[Distribution]:
 
 
 def name_and_version(distribution: Distribution) -> tuple[str, str | None]:
-    """The normalised name and the version, from the name of the directory where METADATA is missing."""
-    stem = os.path.splitext(os.path.basename(location(distribution)))[0]
-    name, version = split_stem(stem)
-    return normalize_distribution(_field(distribution, "Name") or name), _field(distribution, "Version") or version
+    """The normalised name and the version, from the name of the directory as `entrypoints` has them.
+
+    The name in METADATA may be that of another distribution, which would be shadowed; the version there counts where
+    the directory has none.
+    """
+    directory = location(distribution)
+    if os.path.basename(directory) == "EGG-INFO":
+        directory = os.path.dirname(directory)
+    name, version = split_stem(os.path.splitext(os.path.basename(directory))[0])
+    return name, version or _version(distribution)
 
 
 def installed_version(name: str) -> str | None:
     """The version of an installed distribution, None if nothing says it."""
     try:
-        return _field(Distribution.from_name(name), "Version")
+        return _version(Distribution.from_name(name))
     except Exception:  # a develop install may have no readable version; that is no reason to fail
         return None
 
@@ -52,7 +58,7 @@ def location(distribution: Distribution) -> str:
 
 
 def unreadable(places: Iterable[object], groups: str) -> Iterator[MetadataProblem]:
-    """Everything on the path that makes the `entrypoints` package fail, with the reason.
+    """Everything on the path that the `entrypoints` package cannot read, with the reason.
 
     `groups` is how the groups begin whose values are read; other groups only have to parse.
     """
@@ -70,23 +76,34 @@ def unreadable(places: Iterable[object], groups: str) -> Iterator[MetadataProble
         parser = ConfigParser(delimiters=("=",))
         parser.optionxform = str  # type: ignore[assignment,method-assign]  # the documented way to keep case
         try:
-            parser.read_string(distribution.read_text("entry_points.txt") or "", source=path)
+            text = distribution.read_text("entry_points.txt")
+            if text is None and os.path.lexists(path):
+                yield MetadataProblem(path, "it cannot be opened as a file")
+            parser.read_string(text or "", source=path)
             for group in parser.sections():
                 if group.startswith(groups):
                     parser.items(group)
-        except (ParserError, UnicodeError) as failure:
+        except (ParserError, UnicodeError, OSError) as failure:
             yield MetadataProblem(path, summary(failure))
 
 
 def summary(failure: BaseException) -> str:
-    """Type and text of an exception on one line; the text of a foreign one may itself fail."""
+    """Type and text of an exception on one line; the text of a foreign one may itself fail, in any way."""
     try:
         text = " ".join(str(failure).split())
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         text = ""
     if len(text) > 400:
         text = text[:400] + " …"
     return f"{type(failure).__name__}: {text}" if text else type(failure).__name__
+
+
+def _version(distribution: Distribution) -> str | None:
+    """The version in METADATA, where it looks like one."""
+    version = _field(distribution, "Version") or ""
+    return version if version.isprintable() and 0 < len(version) <= 100 else None
 
 
 def _field(distribution: Distribution, key: str) -> str | None:

@@ -73,9 +73,9 @@ class DiscoveryReport:
 
 
 def report_on(discovery: Discovery, path: Iterable[object] | None = None) -> DiscoveryReport:
-    """The report for a walk; after a fallback it looks at every file again to say which are unreadable."""
+    """The report for a walk; where a file gave nothing, it looks at every one again to say which are unreadable."""
     problems = {problem.path: problem for problem in discovery.problems}
-    if discovery.error:
+    if discovery.error or discovery.empty:
         from kernreg.registry.discovery.metadata import unreadable
 
         for problem in unreadable(sys.path if path is None else path, PREFIX):

@@ -14,7 +14,8 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kernreg.registry.record import Claim, MetadataProblem, read_target, split_stem
+from kernreg.registry.policy import is_builtin
+from kernreg.registry.record import Claim, MetadataProblem, problem_with_name, read_target, split_stem
 
 # Groups of ours begin like this; collecting them all shows a misspelt one to the doctor.
 PREFIX = "kernreg."
@@ -30,6 +31,7 @@ class Discovery(NamedTuple):
     error: str = ""
     culprit: str = ""
     problems: tuple[MetadataProblem, ...] = ()
+    empty: int = 0  # files with nothing in them; that may be because they cannot be read
 
     def of_group(self, kind: str, group: str) -> dict[str, tuple[Claim, ...]]:
         """The claims of one group by name, the same target seen twice being one claim."""
@@ -41,12 +43,14 @@ class Discovery(NamedTuple):
             known = merged.get(key)
             if known is None:
                 merged[key] = claim._replace(kind=kind)
+            elif is_builtin(claim) and not is_builtin(known):  # models that are saved name the distribution
+                merged[key] = claim._replace(kind=kind, aliases=known.providers)
             elif claim.distribution is not None and claim.distribution not in known.providers:
                 merged[key] = known._replace(aliases=(*known.aliases, claim.distribution))
-        table: dict[str, tuple[Claim, ...]] = {}
+        table: dict[str, list[Claim]] = {}
         for claim in merged.values():
-            table[claim.name] = (*table.get(claim.name, ()), claim)
-        return table
+            table.setdefault(claim.name, []).append(claim)
+        return {name: tuple(claims) for name, claims in table.items()}
 
 
 def discover(path: Iterable[object] | None = None) -> Discovery:
@@ -66,7 +70,8 @@ def discover(path: Iterable[object] | None = None) -> Discovery:
         walk = _Walk()
         walk.by_importlib(places)
     seconds = time.perf_counter() - start
-    return Discovery(tuple(walk.claims), backend, seconds, walk.count, error, culprit, tuple(walk.problems))
+    problems = tuple(walk.problems)
+    return Discovery(tuple(walk.claims), backend, seconds, walk.count, error, culprit, problems, walk.empty)
 
 
 def _culprit(failure: Exception, places: list[object]) -> str:
@@ -84,6 +89,7 @@ class _Walk:
         self.claims: list[tuple[str, Claim]] = []
         self.problems: list[MetadataProblem] = []
         self.count = 0
+        self.empty = 0
         self.seen: set[str] = set()
 
     def by_entrypoints(self, places: list[object]) -> None:
@@ -93,6 +99,7 @@ class _Walk:
         # is left to us ("all"), since entrypoints compares names before they are normalised.
         for parser, distro in entrypoints.iter_files_distros(path=places, repeated_distro="all"):
             self.count += 1
+            self.empty += not parser.sections()  # entrypoints passes over what cannot be opened
             stem = distro.name if distro.version is None else f"{distro.name}-{distro.version}"
             name, version = split_stem(stem)
             if name in self.seen:
@@ -132,4 +139,5 @@ class _Walk:
     def add(self, distribution: str, version: str | None, points: list[tuple[str, str, str]]) -> None:
         for group, name, text in points:
             target, problem = read_target(text)
+            problem = problem_with_name(name) or problem
             self.claims.append((group, Claim("", name, target, distribution, version, problem=problem)))

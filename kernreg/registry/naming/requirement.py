@@ -58,7 +58,7 @@ def version_of(distribution: str) -> str | None:
         return __version__
     try:
         return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
+    except Exception:  # it is not there, or its metadata cannot be read
         return None
 
 

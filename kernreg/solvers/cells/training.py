@@ -65,6 +65,7 @@ def check_data(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weight: Any,
             y,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
+            order="C",
             multi_output=regression,
             y_numeric=regression,
         )

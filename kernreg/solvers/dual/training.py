@@ -226,8 +226,8 @@ def is_table(y: Any) -> bool:
 
 
 def dense_copy(y: Any) -> np.ndarray:
-    """Return targets in memory of their own."""
-    return np.array(y.toarray() if hasattr(y, "toarray") else y)
+    """Return targets in memory of their own, row by row."""
+    return np.array(y.toarray() if hasattr(y, "toarray") else y, order="C")
 
 
 def _class_weights(class_weight: Any, y: np.ndarray, frequencies: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,7 +25,7 @@ from kernreg.linalg.randomness import legacy_seed
 from kernreg.solvers.atomicity import AtomicFit
 from kernreg.solvers.inference.conformal import check_coverage, conforming, interval
 from kernreg.solvers.inference.prediction_sets import fill_empty, nonconformity, true_class
-from kernreg.solvers.samples import check_real_targets, check_weights
+from kernreg.solvers.samples import check_real_targets, check_weights, rows_of
 
 _BLOCK = 64e6  # bytes of predictions held at once
 
@@ -77,13 +77,9 @@ class _CrossConformal(MetaEstimatorMixin, AtomicFit, BaseEstimator):
         return [slice(start, start + step) for start in range(0, count, step)]
 
 
-def _take(X: Any, rows: np.ndarray) -> Any:
-    return tuple(_safe_indexing(side, rows) for side in X) if isinstance(X, tuple) else _safe_indexing(X, rows)
-
-
 def _fitted(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None, rows: np.ndarray | None) -> Any:
     if rows is not None:
-        X, y, weights = _take(X, rows), y[rows], None if weights is None else weights[rows]
+        X, y, weights = rows_of(X, rows), y[rows], None if weights is None else weights[rows]
     return clone(estimator).fit(X, y, **({} if weights is None else {"sample_weight": weights}))
 
 
@@ -130,7 +126,7 @@ class CrossConformalRegressor(RegressorMixin, _CrossConformal):
         self._scores = np.empty_like(y)
         for number, model in enumerate(self.models_):
             rows = np.flatnonzero(self.folds_ == number)
-            part = _take(X, rows)
+            part = rows_of(X, rows)
             self._scores[rows] = np.abs(y[rows] - np.asarray(model.predict(part)).reshape(y[rows].shape))
         return self
 
@@ -193,7 +189,7 @@ class CrossConformalClassifier(ClassifierMixin, _CrossConformal):
         self._scores = np.empty(len(y))
         for number, model in enumerate(self.models_):
             rows = np.flatnonzero(self.folds_ == number)
-            part = _take(X, rows)
+            part = rows_of(X, rows)
             self._scores[rows] = true_class(nonconformity(_decision(model, part)), codes[rows])
         return self
 

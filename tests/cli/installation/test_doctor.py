@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 import kernreg
-from kernreg import config_context
+from kernreg import config_context, registry
 from kernreg.cli.installation.doctor import examine
 from kernreg.errors import PluginLoadError
 
@@ -144,3 +144,15 @@ def test_a_cache_that_cannot_be_written_is_noted(tmp_path):
         diagnosis = examine()
     assert "not writable" in diagnosis.settings["cache directory"]
     assert any("KERNREG_CACHE_DIR" in note for note in diagnosis.notes)
+
+
+def test_damaged_metadata_of_a_dependency_do_not_stop_it(run, install):
+    place = install("good-plugin", RIGHT, kernels={"right": "right"})
+    (place / "numpy-0.1.dist-info").mkdir()
+    (place / "numpy-0.1.dist-info/METADATA").write_bytes(b"\xff")
+    (place / "numpy-0.1.dist-info/entry_points.txt").symlink_to("entry_points.txt")
+    registry.refresh()
+    result = run("doctor")
+    assert result.exit_code == 0
+    assert "numpy" in result.stdout
+    assert "numpy-0.1.dist-info/entry_points.txt" in result.stdout

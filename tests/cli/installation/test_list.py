@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 
 import pytest
 from rich.console import Console
@@ -122,3 +123,57 @@ def test_in_a_pipe_every_entry_has_one_whole_line(run):
         for line, entry in zip(lines[1:], listing(), strict=True):
             assert line.rstrip().endswith(summary(entry))
     assert any(line.rstrip().endswith(long) for line in lines)
+
+
+def entry_of(name, version):
+    return registry.Entry("kernel", name, "module:kernel", "plugin", version, "entry point", "broken", "x" * 1_000_000)
+
+
+def test_versions_are_no_markup_and_what_is_long_is_shortened():
+    out = Console(file=io.StringIO(), width=200)
+    show([entry_of("x" * 100_000, "1[/b]"), entry_of("short", "2.0")], out)
+    text = out.file.getvalue()
+    assert "1[/b]" in text
+    assert len(text) < 10_000
+
+
+def test_json_holds_no_control_characters(run, install):
+    install("bad-plugin", BROKEN, kernels={"a\x1b\x9b2J\x7f\U000e0001": "licensed"})
+    text = run("list", "--json").stdout
+    assert all(character.isprintable() or character == "\n" for character in text)
+    assert "a\x1b\x9b2J\x7f\U000e0001" in {record["name"] for record in json.loads(text)}
+
+
+@pytest.mark.parametrize("source", ["x = " + "-" * 100_000 + "1", "x = '\\d'", "\0"])
+def test_a_module_whose_text_cannot_be_read_is_listed_without_a_line(run, install, recwarn, source):
+    install("odd-plugin", source, kernels={"odd": "odd"})
+    result = run("list", "--kind", "kernel")
+    (line,) = [line for line in result.stdout.splitlines() if line.split()[:2] == ["kernel", "odd"]]
+    assert line.split() == ["kernel", "odd", "odd-plugin", "1.0", "available"]
+    assert result.stderr == ""
+    assert not recwarn.list
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+@pytest.mark.parametrize("module", ["pipe", "x" * 5000])
+def test_no_module_is_waited_for(run, install, module):
+    place = install("odd-plugin", "", kernels={"odd": "odd"})
+    (place / "package").mkdir()
+    (place / "package/__init__.py").touch()
+    os.mkfifo(place / "package/pipe.py")
+    path = place / "odd_plugin-1.0.dist-info/entry_points.txt"
+    path.write_text(f"[kernreg.kernels]\nodd = package.{module}:odd\n")
+    registry.refresh()
+    assert run("list", "--kind", "kernel").exit_code == 0
+
+
+def test_methods_called_help_and_doc_are_no_text(run, tmp_path):
+    path = tmp_path / "helpful.py"
+    path.write_text(
+        "from kernreg.solvers import LSSVC\n"
+        "class Helpful(LSSVC):\n    'Helps.'\n    def help(self): ...\n    doc = help\n"
+    )
+    with registry.isolated():
+        result = run("--plugin", str(path), "list", "--kind", "solver")
+    assert result.exit_code == 0
+    assert "Helps" in result.stdout

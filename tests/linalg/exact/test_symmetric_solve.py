@@ -41,7 +41,8 @@ def test_solutions_conditions_and_refinements(weights, K, method, gamma):
     np.testing.assert_allclose(kernel.border @ A, 0.0, atol=1e-14)
     norm = np.linalg.norm(before, 1) + 1.0 / gamma + level if method == "cholesky" else np.linalg.norm(M, 1)
     true = norm * np.linalg.norm(np.linalg.inv(M), 1)
-    assert 0.6 * true < report.condition < 1.000001 * true  # LAPACK's estimates are never too large
+    # LAPACK never estimates too much; the last bits decide whether it finds all or less than half.
+    assert 0.3 * true < report.condition < 1.000001 * true
 
 
 def test_what_is_suspicious_is_decomposed(monkeypatch):
