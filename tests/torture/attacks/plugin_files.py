@@ -150,7 +150,7 @@ ATTACKS = [
         full=300,
         ci=4,
         minutes=1,
-        seconds=200,
+        seconds=600,
         fresh=True,
         shrink=smaller,
     ),

@@ -277,7 +277,7 @@ ATTACKS = [
         full=800,
         ci=8,
         minutes=3,
-        seconds=200,
+        seconds=600,
         fresh=True,
         shrink=smaller,
     ),
