@@ -151,13 +151,10 @@ def solver_cases(rng: Random) -> Iterator[Case]:
             slow = name in SLOW
             budget = BUDGETS[0] if slow else rng.choice(BUDGETS)
             ratios = RATIOS[:4] if slow or budget > 20 else RATIOS
-            yield {
-                "solver": name,
-                "params": params,
-                "budget": budget,
-                "ratio": rng.choice(ratios),
-                "seed": rng.randrange(10**6),
-            }
+            case = {"solver": name, "params": params, "budget": budget, "ratio": rng.choice(ratios)}
+            if "n_landmarks" in params:  # there are no more than samples
+                case["params"] = params | {"n_landmarks": min(params["n_landmarks"], amount_of_samples(case))}
+            yield case | {"seed": rng.randrange(10**6)}
 
 
 def run_solver(case: Case) -> Outcome:
