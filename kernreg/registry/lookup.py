@@ -22,7 +22,8 @@ def entry_of(kind: str, obj: Any) -> Entry | None:
     'rbf'
     """
     registry = get_registry(kind)
-    found = [entry for entry in registry.entries() if _object_of(registry, entry) is obj]
+    entries = (*registry.entries(), *registry.replaced())
+    found = [entry for entry in entries if _object_of(registry, entry) is obj]
     own = getattr(obj, "name", None)
     return min(found, key=lambda entry: (entry.origin != "entry point", entry.name != own), default=None)
 

@@ -90,6 +90,11 @@ class Registry:
         found = [entry for slots in table.values() for entry in _entries(slots, policy)]
         return tuple(sorted(found, key=lambda entry: (entry.name, entry.distribution or "", entry.target)))
 
+    def replaced(self) -> tuple[Entry, ...]:
+        """The records of what runtime registrations have taken the name of; ``"distribution:name"`` still finds it."""
+        policy, table = current_policy(), self._table()
+        return tuple(entry for name in self._runtime for entry in _entries(table.get(name, ()), policy))
+
     def entry(self, name: str) -> Entry:
         """The record of one plugin.
 

@@ -24,6 +24,7 @@ from kernreg.solvers.elsewhere import brought_here, check_handle, reader_of
 from kernreg.solvers.streamed import check_source, in_memory, some_rows
 
 _LARGEST_WEIGHT = 1e140
+_LARGEST_TARGET = 1e140
 
 
 def count_samples(samples: Any) -> int:
@@ -204,7 +205,8 @@ def check_real_targets(y: Any) -> np.ndarray:
     Parameters
     ----------
     y : array-like of shape (m,) or (m, outputs)
-        Real numbers. Text, complex numbers, dates, missing values and integers beyond 2**53 are refused.
+        Real numbers. Text, complex numbers, dates, missing values and integers beyond 2**53 are refused, and so is a
+        column whose largest number has a square that is infinite or zero.
 
     Examples
     --------
@@ -220,6 +222,15 @@ def check_real_targets(y: Any) -> np.ndarray:
     if numbers.ndim not in (1, 2):
         raise DataError(f"y has shape {numbers.shape}; give one number for each sample, or a row of them")
     check_finite(numbers, "y")
+    sizes = np.abs(np.atleast_1d(numbers)).max(axis=0, initial=0.0)
+    beyond = sizes[(sizes > _LARGEST_TARGET) | ((sizes > 0.0) & (sizes < 1.0 / _LARGEST_TARGET))]
+    if beyond.size:
+        where = " in a column" if numbers.ndim == 2 else ""
+        raise DataError(
+            f"y holds numbers of size {beyond.flat[0]:.3g} at most{where}, and squares of targets above "
+            f"{_LARGEST_TARGET:g} or below {1.0 / _LARGEST_TARGET:g} are infinite or zero; divide y by its largest "
+            "number, and multiply predictions by it"
+        )
     return numbers
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+import kernreg as kr
 from kernreg import kernel, registry
 from kernreg.errors import PluginLoadError
 from kernreg.kernels.builtin import rbf
@@ -59,3 +61,21 @@ def test_a_module_that_is_replaced_by_what_refuses_to_be_asked_hinders_no_look(s
     with pytest.raises(PluginLoadError):
         get_registry("kernel").get("aaa")
     assert entry_of("kernel", rbf).name == "rbf"
+
+
+def test_what_a_runtime_registration_has_replaced_is_still_known_by_its_full_name(tmp_path):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    model = kr.make_solver("ls-svm", kernel="kernreg:rbf(sigma=1.0)").fit(X, X[:, 0] > 0)
+
+    @kernel(of="dot")
+    def other(dot):
+        """⟨x, z⟩."""
+        return dot
+
+    with registry.isolated():
+        get_registry("kernel").register("rbf", other, replace=True)
+        assert qualified_name(entry_of("kernel", rbf)) == "kernreg:rbf"
+        assert qualified_name(entry_of("kernel", other)) == "rbf"
+        kr.save(model, tmp_path / "model.kern")
+        loaded = kr.load(tmp_path / "model.kern")
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))

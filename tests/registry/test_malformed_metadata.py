@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import sys
+import zipfile
 
 import pytest
 
@@ -21,6 +22,15 @@ FOREIGN = {
     ),
     "not utf-8": (b"[console_scripts]\ntool = caf\xe9:main\n", "UnicodeDecodeError"),
 }
+
+
+KERNEL = """
+class Family:
+    __kernreg_kernel__ = True
+    name = __name__
+    def __call__(self): ...
+kernel = Family()
+"""
 
 
 @pytest.fixture
@@ -203,3 +213,22 @@ def test_a_version_that_is_none_is_not_taken(site, version):
 def test_damaged_metadata_of_what_kernreg_needs_hide_a_version_and_no_more(site):
     (site.install("numpy", "0.1") / "METADATA").write_bytes(b"\xff")
     assert version_of("numpy") is None
+
+
+@pytest.mark.parametrize("name", ["bad.zip", "bad-1.0-py3.11.egg"])
+def test_zip_files_on_the_path_are_read_one_by_one_too(good, monkeypatch, tmp_path, name):
+    info = "EGG-INFO" if name.endswith(".egg") else "bad-1.0.dist-info"
+    with zipfile.ZipFile(tmp_path / name, "w") as bad:
+        bad.writestr(f"{info}/entry_points.txt", b"[kernreg.kernels]\na = caf\xe9:b\n")
+    with zipfile.ZipFile(tmp_path / "zipped.zip", "w") as zipped:
+        zipped.writestr("zipped-1.5.dist-info/entry_points.txt", "[kernreg.kernels]\nz = zipped_module:kernel\n")
+        zipped.writestr("zipped_module.py", KERNEL)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "zipped.zip"), str(tmp_path / name), *sys.path])
+    refresh()
+    assert_good_plugins_work()
+    entry = get_registry("kernel").entry("z")
+    assert (entry.distribution, entry.version) == ("zipped", "1.5")
+    assert get_registry("kernel").get("z").name == "zipped_module"
+    report = discovery_report()
+    assert report.backend == "importlib.metadata"
+    assert [problem.path for problem in report.problems] == [str(tmp_path / name / info / "entry_points.txt")]

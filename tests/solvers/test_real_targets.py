@@ -44,6 +44,8 @@ REFUSED = {
     "wide integers": (np.arange(30) + 2**53, "y holds integers beyond 2\\*\\*53"),
     "masked": (np.ma.array(Y, mask=np.arange(30) == 2), "y has masked values"),
     "infinite": (np.where(Y > 1.0, np.inf, Y), "y contains NaN or infinity"),
+    "huge": (1e160 * Y, "y holds numbers of size .*e\\+160 at most, and squares"),
+    "tiny": (1e-200 * Y, "y holds numbers of size .*e-200 at most, and squares"),
     "cubes": (Y[:, None, None], "y has shape"),
 }
 
@@ -114,3 +116,20 @@ def test_weights_that_would_be_changed_are_refused(weights, message):
 def test_labels_that_are_none_are_refused(classifier, labels):
     with pytest.raises((ValueError, TypeError), match=r"NaN|Complex|bytes|label|inhomogeneous|array element|sequence"):
         classifier.fit(X, labels)
+
+
+@pytest.mark.parametrize("power", [-450, 450])  # of 2: every number keeps its digits
+@pytest.mark.parametrize("name", ["ls-svr", "ask-lsr", "krein-ridge-regressor"])
+def test_predictions_have_the_size_of_the_targets(name, power):
+    if name not in {type_.name for type_ in kr.available("solver")}:
+        pytest.skip(f"the plugin with {name} is not installed")
+    expected = kr.make_solver(name, gamma=2.0).fit(X, Y).predict(X)
+    found = kr.make_solver(name, gamma=2.0).fit(X, 2.0**power * Y).predict(X)
+    np.testing.assert_allclose(found / 2.0**power, expected, rtol=1e-12)
+
+
+def test_one_column_of_targets_may_be_zero_and_none_tiny():
+    assert check_real_targets(np.zeros((3, 2))).shape == (3, 2)
+    assert check_real_targets(np.column_stack([Y, 0.0 * Y])).shape == (30, 2)
+    with pytest.raises(DataError, match="in a column"):
+        check_real_targets(np.column_stack([Y, 1e-160 * Y]))

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
+from zipfile import ZipFile
 
 from kernreg.registry import KINDS
 from torture.plugins import ESCAPE, source_of, target_of, write_module
@@ -130,6 +131,17 @@ def install(distribution: dict[str, Any], site: Path, marks: Path) -> Path:
         source = source_of(point, f"{distribution['name']}:{point['name']}", marks)
         write_module(modules / f"{module_of(distribution, number)}.py", point["body"], source)
     return info / "entry_points.txt"
+
+
+def pack(folder: Path, what: str) -> str:
+    """Write a zip file with a distribution in it, and return its path."""
+    egg, broken = what.endswith("egg"), what.startswith("broken")
+    path = folder / (f"{what.replace(' ', '_')}-1.0" + (".egg" if egg else ".zip"))
+    with ZipFile(path, "w") as file:
+        info = "EGG-INFO" if egg else f"{path.stem}.dist-info"
+        text = "[kernreg.kernels]\npacked = packed:thing\n" + ("# caf\udce9\n" if broken else "")
+        file.writestr(f"{info}/entry_points.txt", text.encode("utf-8", "surrogateescape"))
+    return str(path)
 
 
 def stray(site: Path, what: str) -> None:

@@ -16,7 +16,8 @@ from typing import Any
 from torture.attack import Outcome
 from torture.attacks.caches import child
 
-SECONDS, ALARM = 5.0, 100  # of computing, for one question; and of waiting, for a case
+SECONDS = 5.0  # of computing, for one question
+LONGEST, PATIENCE = 60.0, 500  # of computing, and of waiting, for a case: another process may need the machine
 POLICIES = ["all", "none", "plugin-1", "Plugin_0, plugin.2", "kernreg-graph", "nobody"]
 #: Exit codes of commands about a plugin, by what is to come of it.
 CODES = {"works": (0,), "broken": (2,), "blocked": (2,), "gone": (2,), "open": (0, 1, 2)}
@@ -42,7 +43,8 @@ def in_child(work: Callable[[Path], str | None], policy: str | None) -> Outcome:
     with tempfile.TemporaryDirectory() as name:
 
         def watched() -> str | None:
-            signal.alarm(ALARM)
+            signal.setitimer(signal.ITIMER_PROF, LONGEST)
+            signal.alarm(PATIENCE)
             sys.dont_write_bytecode = True
             for descriptor in (1, 2):  # what plugins print
                 os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
@@ -52,7 +54,8 @@ def in_child(work: Callable[[Path], str | None], policy: str | None) -> Outcome:
     if "error" not in answer:
         return answer["value"]
     ended = answer["error"].strip()
-    return f"{'hang' if str(-signal.SIGALRM) in ended else 'crash'}: {ended.splitlines()[-1]}: {ended}"
+    over = ended in (f"ended with {-signal.SIGALRM}", f"ended with {-signal.SIGPROF}")
+    return f"{'hang' if over else 'crash'}: {ended.splitlines()[-1]}: {ended}"
 
 
 def ask(kind: str, name: str) -> tuple[Any, str, str | None]:

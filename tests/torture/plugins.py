@@ -36,6 +36,8 @@ SOUND_BODIES: dict[str, str | bytes] = {
     "asks for all": "import kernreg\nkernreg.available()\n{sound}",
     "refreshes": "from kernreg.registry import refresh\n{sound}\nrefresh()",
     "registers": "{sound}\nimport kernreg\nkernreg.register({kind!r}, 'extra-{number}', {thing}, replace=True)",
+    "takes over": "{sound}\nimport kernreg\nif {kind!r} == 'kernel':\n"
+    "    kernreg.register('kernel', 'rbf', {thing}, replace=True)",
     "large": "{sound}\n#" + "x" * 1_000_000,
     "pitfalls": "__all__ = ['{thing}']\n{sound}\ndef __getattr__(name): raise RuntimeError(name)",
 }

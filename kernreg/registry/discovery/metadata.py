@@ -54,7 +54,7 @@ def installed_summary(name: str) -> str:
 
 def location(distribution: Distribution) -> str:
     """The metadata directory; the standard library has no public name for it."""
-    return os.fspath(getattr(distribution, "_path", "")) or type(distribution).__name__
+    return str(getattr(distribution, "_path", "")).rstrip("/") or type(distribution).__name__  # in a zip it ends in "/"
 
 
 def unreadable(places: Iterable[object], groups: str) -> Iterator[MetadataProblem]:

@@ -143,8 +143,9 @@ class _AsKLS(DualMachine):
     def _learns(self) -> bool:
         return learns(self.ensembler_)
 
-    def _merged_left_out(self, views: Views) -> np.ndarray:
-        return _merged_left_out(self.ensembler_, self._targets, self._y, self._weights, views)
+    def _merged_left_out(self, views: Views, rows: Any = slice(None)) -> np.ndarray:
+        weights = None if self._weights is None else self._weights[rows]
+        return _merged_left_out(self.ensembler_, self._targets, self._y[rows], weights, views)
 
 
 def _merged_left_out(

@@ -153,7 +153,7 @@ class DualClassifier(ClassifierMixin, DualMachine):
         if not (targets.pairwise or self._learns):  # else done already, or votes
             weights = None if self._weights is None else self._weights[rows]
             views = without_mean_shift(views, targets.values(self._y[rows]), weights)
-        return self._merged_left_out(views), rows
+        return self._merged_left_out(views, rows), rows
 
     def _held_out_decisions(self) -> tuple[np.ndarray, np.ndarray]:
         """Return decision values of samples by machines fitted to the others, fold by fold until these are many.

@@ -216,8 +216,8 @@ class DualMachine(SaysOfItself, KernelParameters):
         decision = self._merged_left_out(self.loo_views_)
         return self._targets.score(decision, self._y, self._weights)
 
-    def _merged_left_out(self, views: Views) -> np.ndarray:
-        """Return the one decision of leave-one-out views."""
+    def _merged_left_out(self, views: Views, rows: Any = slice(None)) -> np.ndarray:
+        """Return the one decision of leave-one-out views, of all training samples or of some."""
         return self._merge(views)
 
     # Predictions --------------------------------------------------------------------------------------------

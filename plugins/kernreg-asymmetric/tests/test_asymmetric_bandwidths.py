@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from kernreg_asymmetric import LABRBFClassifier, LABRBFRegressor, lab_rbf, local_rbf
+from kernreg_asymmetric import LABRBFClassifier, LABRBFRegressor, ask_rff, lab_rbf, local_rbf
 from kernreg_asymmetric.bandwidths.adaptation import LeaveOneOutError, Sample, kernel_values
 from kernreg_asymmetric.bandwidths.descent import Objective, State, best_ridge, common_width, descend
 from kernreg_asymmetric.bandwidths.freedom import choose, learn
@@ -358,3 +358,18 @@ def test_lab_rbf_of_samples_far_from_the_origin_is_that_of_their_differences(siz
     width = [T[np.argmin(((C - z) ** 2).sum(axis=1))] for z in rows]
     exact = [[np.exp(-((t * (x - z)) ** 2).sum()) for z, t in zip(rows, width, strict=True)] for x in rows]
     np.testing.assert_allclose(K, np.array(exact, dtype=float), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("features", [1, 2, 4])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        lab_rbf(centres=np.eye(3), theta=np.ones((3, 3))),
+        ask_rff(frequencies=np.eye(3), phases=np.ones((1, 3)), weights=np.ones((1, 3))),
+    ],
+)
+def test_samples_of_other_features_than_those_learned_on_are_refused(kernel, features):
+    """One feature is not taken for all three."""
+    for pair in ((np.ones((2, features)),), (np.ones((2, features)), np.eye(3)), (np.eye(3), np.ones((2, features)))):
+        with pytest.raises(DataError, match="features"):
+            kernel(*pair)

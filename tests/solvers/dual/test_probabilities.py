@@ -143,6 +143,31 @@ def test_low_rank_probabilities_come_from_some_samples_left_out(monkeypatch):
     np.testing.assert_allclose(views["decision"], whole.loo_views_["decision"][rows].reshape(50, -1), atol=1e-10)
 
 
+@pytest.mark.parametrize("strategy", ["lowrank", "sketched"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "given", [{"ensembler": name} for name in ("average", "source", "target")] + [{}], ids=lambda given: str(given)
+)
+def test_probabilities_from_some_samples_are_near_those_from_all(monkeypatch, given, classes, weighted, strategy):
+    X, y = noisy(1200, classes)
+    solver = AsKLSClassifier if given else LSSVC
+    weights = np.linspace(0.5, 2.0, 1000) if weighted else None
+    settings = {"gamma": 0.5, "strategy": strategy, "n_landmarks": 60, **given}
+
+    def probabilities_of_the_others():
+        model = solver("rbf(sigma=2.0)", **settings).fit(X[:1000], y[:1000], sample_weight=weights)
+        return model.predict_proba(X[1000:])
+
+    P = probabilities_of_the_others()
+    monkeypatch.setattr("kernreg.solvers.dual.matrix_free._SOME", 400)
+    monkeypatch.setattr("kernreg.solvers.dual.sketched._ENOUGH", 200)
+    found = probabilities_of_the_others()
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    assert 1e-6 < np.abs(found - P).mean() < 0.15
+    assert log_loss(y[1000:], found) < log_loss(y[1000:], P) + 0.1
+
+
 def test_an_unknown_calibration_is_refused():
     X, y = noisy()
     with pytest.raises(ParameterError, match="calibration='platt' is not accepted"):

@@ -20,6 +20,8 @@ RATIOS = (0.3, 0.5, 0.9, 1.5, 3.0, 6.0)
 #: What may be taken beyond the budget: a share of it, and what any machine has. That is what kernreg calls negligible
 #: (4 MB), below which it says nothing, and the pages of arenas, stacks and objects that come with a call.
 SHARE, CONSTANT = 1.25, 6_000_000
+#: What takes more is measured so many times again.
+REPEATS = 2
 #: What is said may be so much less than what is taken.
 SHORT = 0.75
 FEATURES = 4
@@ -90,8 +92,12 @@ def amount_of_samples(case: Case) -> int:
 def judged(run: Callable[[], Any], budget: float) -> tuple[str | None, Any]:
     """Run a call twice, the first time for compiled code and imports; return what is wrong, and its result."""
     warm(run)
+    allowed = SHARE * budget + CONSTANT
     found = measured(run)
-    told, allowed = found.said, SHARE * budget + CONSTANT
+    for _ in range(REPEATS):  # the least of several: what else happens in a process adds to a call, now and then
+        if found.peak > allowed:
+            found = min(found, measured(run), key=lambda each: each.peak)
+    told = found.said
     numbers = f"{found.peak / 1e6:.1f} MB taken, {found.kept / 1e6:.1f} MB kept, {told / 1e6:.1f} MB said"
     numbers += f", budget {budget / 1e6:.0f} MB (ratio {found.peak / budget:.2f})"
     if found.error is not None:
@@ -145,13 +151,10 @@ def solver_cases(rng: Random) -> Iterator[Case]:
             slow = name in SLOW
             budget = BUDGETS[0] if slow else rng.choice(BUDGETS)
             ratios = RATIOS[:4] if slow or budget > 20 else RATIOS
-            yield {
-                "solver": name,
-                "params": params,
-                "budget": budget,
-                "ratio": rng.choice(ratios),
-                "seed": rng.randrange(10**6),
-            }
+            case = {"solver": name, "params": params, "budget": budget, "ratio": rng.choice(ratios)}
+            if "n_landmarks" in params:  # there are no more than samples
+                case["params"] = params | {"n_landmarks": min(params["n_landmarks"], amount_of_samples(case))}
+            yield case | {"seed": rng.randrange(10**6)}
 
 
 def run_solver(case: Case) -> Outcome:

@@ -18,7 +18,7 @@ SOUND_PATHS = ["plain", "spaces", "letters", "escapes"]
 BROKEN_PATHS = ["no suffix", "capitals", "nul", "nobody's", "pipe", "device", "long", "folder", "loop", "missing"]
 BODIES = plugins.BODIES | plugins.FILE_BODIES | plugins.BROKEN_FILE_BODIES
 #: What a file does that has no thing of that name yet.
-OPEN = {"asks itself", "large", *plugins.INTERRUPTS}
+OPEN = {"asks itself", "takes over", *plugins.INTERRUPTS}
 
 
 def cases(rng: Random) -> Iterator[Case]:
@@ -150,7 +150,7 @@ ATTACKS = [
         full=300,
         ci=4,
         minutes=1,
-        seconds=200,
+        seconds=600,
         fresh=True,
         shrink=smaller,
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -14,13 +13,12 @@ from typing import Any, NamedTuple
 from torture import installations, plugins
 from torture.attack import Attack, Case, Outcome
 from torture.plugin_checks import POLICIES, ask, in_child, is_it, others_wrong, printed_wrong, ready, reasons_wrong
-from torture.shrinking import shorter
 
 KINDS = tuple(plugins.THINGS)
 #: Names that several may claim, most of them kernreg's own.
 CONTESTED = [("kernel", "rbf"), ("solver", "ls-svm"), ("ensembler", "average"), ("command", "list"), ("kernel", "same")]
 #: What stands on the path as well.
-PLACES = ["missing", "file", "zip", "path", "bytes"]
+PLACES = ["missing", "file", "zip", "path", "bytes", "wheel", "broken wheel", "egg", "broken egg"]
 #: What prints without importing anything.
 LOOKS = [["--help"], ["list", "--json"], *(["list", "--kind", kind] for kind in KINDS), ["list"]]
 #: What is looked at after everything was asked for.
@@ -73,25 +71,25 @@ def point(rng: Random, own: str) -> dict[str, Any]:
 
 
 def smaller(case: Case) -> Iterator[Case]:
-    """Yield cases with fewer distributions, points and strays, and with sound ones in the place of others."""
-    lists = {key: value for key, value in case.items() if isinstance(value, list)}
-    yield from (case | less for less in shorter(lists) if not _numbers(less, lists))
-    if case.get("policy") is not None:
+    """Yield cases with fewer distributions, strays and points, and with sound ones in the place of others."""
+    for key in ("distributions", "strays", "places"):
+        yield from (case | {key: less} for less in _without_one(case[key]))
+    if case["policy"] is not None:
         yield case | {"policy": None}
-    for place, one in enumerate(case.get("distributions", ())):
+    for place, one in enumerate(case["distributions"]):
         before, after = case["distributions"][:place], case["distributions"][place + 1 :]
         for other in _sounder(one):
             yield case | {"distributions": [*before, other, *after]}
 
 
-def _numbers(less: Any, lists: Any) -> bool:
-    """Whether only a number is smaller: numbers say who is who."""
-    return json.dumps(less).count(",") == json.dumps(lists).count(",")
+def _without_one(items: list[Any]) -> list[list[Any]]:
+    return [items[:place] + items[place + 1 :] for place in range(len(items))]
 
 
 def _sounder(one: dict[str, Any]) -> Iterator[dict[str, Any]]:
     plain = {"form": "dist-info", "file": "sound", "metadata": "sound", "version": "1.0"}
     yield from (one | {key: value} for key, value in plain.items() if one[key] != value)
+    yield from (one | {"points": less} for less in _without_one(one["points"]))
     for number, each in enumerate(one["points"]):
         better = {"body": "sound", "target": "sound", "name": f"own-{one['code']}-{number}"}
         for key in (key for key, value in better.items() if each[key] != value):
@@ -180,9 +178,10 @@ def installed(case: Case, folder: Path, marks: Path) -> list[Path]:
     files = [installations.install(one, sites[one["place"]], marks) for one in case["distributions"]]
     for number, what in enumerate(case["strays"]):
         installations.stray(sites[number % 2], what)
+    packed = {what: installations.pack(folder, what) for what in case["places"] if what.endswith(("wheel", "egg"))}
     (folder / "file").write_bytes(b"PK\x03\x04 nothing" * 10)
     (folder / "zip").write_bytes(b"PK\x05\x06" + bytes(18))
-    odd: dict[str, Any] = {"path": folder, "bytes": bytes(folder)}
+    odd: dict[str, Any] = {"path": folder, "bytes": bytes(folder), **packed}
     eggs = [str(file.parent.parent) for file in files if file.parent.name == "EGG-INFO"]
     sys.path[:0] = [*map(str, sites), *eggs, *(odd.get(what, str(folder / what)) for what in case["places"])]
     return files
@@ -201,6 +200,9 @@ def listing_wrong(case: Case, points: list[Expected], files: list[Path]) -> str 
             return f"{'lost' if entry is None else 'found'}: {one.name!r:.100} of {one.distribution['file']!r}"
         if one.what == "broken" and not one.readable and entry is not None and entry.status != "broken":
             return f"not told: {one.name!r:.100} is {entry.status}"
+    for what in {"wheel", "egg"} & set(case["places"]):
+        if ("kernel", "packed", what) not in listed:
+            return f"lost: what is in the {what}"
     advice = "\n".join(discovery_report().advice())
     for distribution, file in zip(case["distributions"], files, strict=True):
         _, _, told = installations.FILES[distribution["file"]]
@@ -237,7 +239,7 @@ def short_names_wrong(case: Case, points: list[Expected]) -> str | None:
     """Return what is wrong with what comes of asking by name alone, where more than one may be meant."""
     from kernreg.errors import printable
 
-    if any(one.what == "open" for one in points):
+    if any(one.what == "open" or one.point["body"] == "takes over" for one in points):
         return None
     for kind, name in CONTESTED:
         claims = [p for p in points if (p.point["kind"], p.point["name"]) == (kind, name) and p.readable]
@@ -275,7 +277,7 @@ ATTACKS = [
         full=800,
         ci=8,
         minutes=3,
-        seconds=200,
+        seconds=600,
         fresh=True,
         shrink=smaller,
     ),

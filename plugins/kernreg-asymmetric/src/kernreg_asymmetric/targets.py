@@ -46,6 +46,20 @@ def real_targets(X: Any, y: Any) -> np.ndarray:
     return y
 
 
+def check_features(kernel: str, samples: Any, features: int, what: str) -> None:
+    """Raise DataError where samples have another number of features than what a kernel holds.
+
+    >>> check_features("lab-rbf", np.ones((2, 1)), 3, "centres")
+    Traceback (most recent call last):
+    kernreg.errors.DataError: lab-rbf: samples of 1 features, and its centres have 3; give the features they were ...
+    """
+    if samples.shape[1] != features:
+        raise DataError(
+            f"{kernel}: samples of {samples.shape[1]} features, and its {what} have {features}; give the features they "
+            "were learned on"
+        )
+
+
 def dense_table(estimator: Any, X: Any, *, reset: bool = True) -> np.ndarray:
     """Return rows of features as `check_table` does; sparse ones are refused."""
     if sp.issparse(X):

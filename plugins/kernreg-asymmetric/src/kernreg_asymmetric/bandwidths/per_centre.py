@@ -13,6 +13,7 @@ import numpy as np
 from kernreg import kernel
 from kernreg.errors import ParameterError
 from kernreg.kernels import Kernel, matrix
+from kernreg_asymmetric.targets import check_features
 
 
 def exponents(X: np.ndarray, centres: np.ndarray, squares: np.ndarray) -> np.ndarray:
@@ -86,6 +87,8 @@ def lab_rbf(A, B, known):
     [[1.0, 0.0183], [0.0, 1.0]]
     """
     centres, squares, origin = known
+    for samples in (A, B):
+        check_features("lab-rbf", samples, len(origin), "centres")
     A, B = (np.asarray(v.toarray() if hasattr(v, "toarray") else v, dtype=np.float64) - origin for v in (A, B))
     nearest = np.array([nearest_centre(z, centres) for z in B], dtype=np.intp)
     return np.exp(-exact_exponents(A, B, squares[nearest]))

@@ -10,6 +10,7 @@ from kernreg import kernel
 from kernreg.errors import ParameterError
 from kernreg.kernels import Kernel, matrix
 from kernreg_asymmetric.random_features.features import FourierFeatures, pieces
+from kernreg_asymmetric.targets import check_features
 
 
 def _features(frequencies: Any, phases: Any, weights: Any) -> FourierFeatures:
@@ -50,6 +51,8 @@ def ask_rff(A, B, features):
     >>> ask_rff(frequencies=[[2.0]], phases=[[0.5]], weights=[[1.0]])([[1.0]], [[0.0]]).round(4).tolist()
     [[-0.8011]]
     """
+    for samples in (A, B):
+        check_features("ask-rff", samples, features.frequencies.shape[1], "frequencies")
     parts = pieces(len(features.weights), 4 * (A.shape[0] + B.shape[0]) * A.dtype.itemsize)
     products = (part.left(A) @ part.right(B).T for part in map(features.some, parts))
     K = next(products)
