@@ -1,4 +1,4 @@
-"""Random features keep the memory budget, or say before how much they take; the budget changes no result."""
+"""Random features and local bandwidths keep the memory budget, or say before what they take; it changes no result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from kernreg_asymmetric import AsKRFF, AsKRFFClassifier, AsKRFFRegressor
+from kernreg_asymmetric import AsKRFF, AsKRFFClassifier, AsKRFFRegressor, local_rbf
 
 from kernreg import config_context
 from kernreg.errors import MemoryBudgetWarning
@@ -52,6 +52,21 @@ def test_fits_and_answers_keep_the_budget(machine, weighted):
     most, told = peak(lambda: model.predict(X))
     assert not told
     assert most <= ALLOWED
+
+
+def test_distances_to_neighbours_keep_the_budget():
+    X, _ = samples(6000)
+    local_rbf(n_neighbors=3).bind(X[:200])  # compiled
+    with config_context(memory=40_000_000):
+        tracemalloc.start()
+        try:
+            bound = local_rbf(n_neighbors=3).bind(X)
+            most = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert most <= 1.5 * 40e6  # a block of distances, and no copy of it
+    apart = np.sqrt(((X[:50, None] - X) ** 2).sum(axis=2))
+    np.testing.assert_allclose(bound.widths[:50], np.sort(apart, axis=1)[:, 3], rtol=1e-12)
 
 
 @pytest.mark.parametrize("gamma", ["loo", [0.01, 0.1, 1.0], 0.1])

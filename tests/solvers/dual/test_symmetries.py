@@ -47,8 +47,11 @@ def test_constant_added_to_the_kernel_changes_nothing(seed, gamma, constant):
     close(one["target"], other["target"])
 
 
+ordinary = st.floats(-5, 5).filter(lambda number: number == 0.0 or abs(number) > 1e-100)  # smaller targets are refused
+
+
 @settings(max_examples=25)
-@given(seeds, gammas, st.floats(-5, 5), st.floats(-5, 5))
+@given(seeds, gammas, ordinary, ordinary)
 def test_predictions_are_affine_in_the_targets(seed, gamma, slope, offset):
     K, y, train, new = problem(seed)
     for solver, matrix in ((AsKLSRegressor, K), (LSSVR, K + K.T)):

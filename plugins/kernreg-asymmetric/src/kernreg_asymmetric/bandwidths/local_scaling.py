@@ -17,6 +17,7 @@ from kernreg.errors import ParameterError
 from kernreg.kernels import KernelFamily, Parameter, ReferenceKernel, choice, integer, positive
 
 SIDES = ("column", "row", "both")
+_TOGETHER = 64  # rows of distances
 
 
 @kernel(of="sqeuclidean", symmetric=True)
@@ -82,6 +83,14 @@ class LocalRBF(ReferenceKernel):
 
 def _kth_distance(rows: slice, block: np.ndarray, k: int) -> np.ndarray:
     """Return the k-th smallest distance of each row that is not zero; the largest where there are fewer, 1 for none."""
+    found = np.empty(len(block))
+    for start in range(0, len(block), _TOGETHER):  # what is sorted is a copy
+        some = slice(start, start + _TOGETHER)
+        found[some] = _kth_of_some(block[some], k)
+    return found
+
+
+def _kth_of_some(block: np.ndarray, k: int) -> np.ndarray:
     apart = np.where(block > 0.0, block, np.inf).astype(np.float64, copy=False)
     place = np.minimum(k, np.count_nonzero(np.isfinite(apart), axis=1)) - 1
     apart.sort(axis=1)
