@@ -28,6 +28,13 @@ def linear(dot):
     return dot
 
 
+def _linear_range(single):
+    return of_powers(1, single)
+
+
+linear._range_of = _linear_range
+
+
 def _whole_or_real(degree):
     number = positive.check(degree)
     return int(number) if number == int(number) and number <= 2**53 else number
@@ -57,9 +64,9 @@ def poly(dot, degree=3, c=1.0):
     return pow(dot + c, degree)
 
 
-def _poly_range(degree, c):
-    low, high = of_powers(degree)
-    return (low if c == 0.0 else PRODUCTS[0]), high
+def _poly_range(single, degree, c):
+    low, high = of_powers(degree, single)
+    return (low if c == 0.0 else 0.0 if single else PRODUCTS[0]), high
 
 
 poly._range_of = _poly_range
@@ -79,6 +86,13 @@ def tanh_(dot, c=1.0, t=0.0):
     [[0.0]]
     """
     return tanh(c * dot + t)
+
+
+def _tanh_range(single, c, t):
+    return of_powers(1, single)[0], PRODUCTS[1]
+
+
+tanh_._range_of = _tanh_range
 
 
 def _log_gauss(norm, sigma):

@@ -66,7 +66,8 @@ class KernelFamily:
     inputs: Any = "real"
     function: Callable[..., Any] | None = None
     _safe_range: tuple[float, float] | None = None
-    #: Where the parameters decide: called with them, returns the range of one kernel.
+    #: Where the parameters, or float32, decide: called with whether values are float32, and with the parameters of a
+    #: kernel, returns its range.
     _range_of: Callable[..., tuple[float, float]] | None = None
 
     def __init__(

@@ -1,8 +1,9 @@
 """The range of numbers in which a kernel is exact, and the warning beyond it.
 
 A statistic multiplies: squares of numbers beyond 1e154 are infinite, and those below 1e-162 zero, so that a width of
-the same size no longer helps. Inside the ranges below nothing is lost. float32 samples, whose statistics are computed
-in float64 where their squares are beyond float32, are always inside.
+the same size no longer helps. Inside the ranges below nothing is lost. Statistics of float32 samples are computed in
+float64 where their squares are beyond float32, and so are always inside; kernel values that grow with the samples may
+be beyond float32 nevertheless.
 """
 
 from __future__ import annotations
@@ -32,29 +33,39 @@ _LOOKED_AT = 1_000_000  # values of a matrix: it takes less than a millisecond
 
 def warn_beyond(kernel: Any, X: Any, name: str) -> None:
     """Warn where samples are so large or so small that kernel values may be lost."""
-    family = kernel.family
-    low, high = family.safe_range if family._range_of is None else family._range_of(**kernel.get_params(deep=False))
+    single = X.dtype == np.float32
+    low, high = _safe_range(kernel, single)
     if high == np.inf:
         return
     beyond = _beyond(X.data if is_sparse(X) else X, low, high)
     if beyond:
         warnings.warn(
             f"{kernel.name}: {name} holds values of size {beyond:.3g}, and this kernel is exact for sizes from {low:g} "
-            f"to {high:g}; beyond, what it multiplies becomes 0 or infinite and kernel values may be wrong. Scale the "
-            "samples, and the widths with them",
+            f"to {high:g}{' in float32' if single else ''}; beyond, what it multiplies becomes 0 or infinite and kernel "
+            f"values may be wrong. Scale the samples, and the widths with them{', or take float64' if single else ''}",
             RangeWarning,
             stacklevel=level_outside(),
         )
+
+
+def _safe_range(kernel: Any, single: bool) -> tuple[float, float]:
+    family = kernel.family
+    if family._range_of is not None:
+        return family._range_of(single, **kernel.get_params(deep=False))
+    return (0.0, np.inf) if single else family.safe_range
 
 
 def warn_unless_finite(kernel: Any, values: np.ndarray) -> np.ndarray:
     """Return kernel values, after a warning where they are not all finite: parameters decide, not sizes alone.
 
     A power of a negative number is none, an exponent may be too large. A positive definite kernel is bounded by its
-    diagonal and not looked at; of a large matrix of another one, rows of about a million values are, evenly spaced.
+    diagonal and not looked at in float64; of a large matrix of another one, rows of about a million values are, evenly
+    spaced.
     """
     inside = sys._getframe(2).f_code.co_filename.startswith(PACKAGE)  # solvers look themselves, and say where
-    if inside or kernel.definite is True or values.dtype.kind != "f" or not values.size:
+    if inside or values.dtype.kind != "f" or not values.size:
+        return values
+    if kernel.definite is True and values.dtype == np.float64:
         return values
     some = np.atleast_2d(values)[:: max(1, values.size // _LOOKED_AT)]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -73,7 +84,7 @@ def warn_unless_finite(kernel: Any, values: np.ndarray) -> np.ndarray:
 
 def _beyond(values: np.ndarray, low: float, high: float) -> float:
     """Return the largest size among the values where it is not between the bounds, else 0; zeros do not count."""
-    if values.dtype != np.float64 or not values.size:
+    if values.dtype.kind != "f" or not values.size:
         return 0.0
     with np.errstate(over="ignore", under="ignore"):
         # Not by BLAS, whose threads would still be spinning when the threads that evaluate the kernel begin.
@@ -85,11 +96,11 @@ def _beyond(values: np.ndarray, low: float, high: float) -> float:
     return 0.0 if largest == 0.0 or low <= largest <= high else largest
 
 
-def of_powers(degree: float) -> tuple[float, float]:
-    """Return the range in which a power of a product is finite and not zero.
+def of_powers(degree: float, single: bool = False) -> tuple[float, float]:
+    """Return the range in which a power of a product is finite and not zero, in float32 where it is single.
 
-    >>> of_powers(3)
-    (1e-50, 1e+50)
+    >>> of_powers(3), of_powers(3, single=True)
+    ((1e-50, 1e+50), (1e-06, 1000000.0))
     """
-    exponent = min(140.0, 150.0 / degree)
+    exponent = min(18.0, 18.0 / degree) if single else min(140.0, 150.0 / degree)
     return 10.0**-exponent, 10.0**exponent

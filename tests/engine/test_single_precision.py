@@ -9,11 +9,13 @@ from __future__ import annotations
 import naive
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import kernreg as kr
 from kernreg import kernel
 from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.precision import ACCURACY
+from kernreg.jit import sqrt
 
 FEATURES = (2, 16, 47, 48, 64, 130, 512)
 
@@ -185,3 +187,30 @@ def test_the_larger_blocks_of_many_samples_are_right(d, dtype):
     assert same(square[2100:2200], k(Z[2100:2200], Z), d)
     v = rng.normal(size=2300).astype(dtype)
     np.testing.assert_allclose(k.operator(X, Z) @ v, K @ v, rtol=2e-4 if dtype == np.float32 else 1e-10, atol=1e-4)
+
+
+def gap_of_roots(x, z):
+    return sqrt(x) - sqrt(z)
+
+
+@kernel(of=gap_of_roots)
+def gaps_of_roots(total):
+    """A sum of terms each of which computes of one sample before it compares."""
+    return total
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_terms_of_float32_samples_are_computed_in_float64(sparse):
+    samples = np.abs(np.random.default_rng(0).normal(size=(50, 5))).astype(np.float32)
+    samples[:, 3] = 0.0
+    K = gaps_of_roots()(sp.csr_array(samples) if sparse else samples)
+    roots = np.sqrt(samples.astype(np.float64)).sum(axis=1)
+    assert not np.diagonal(K).any()
+    np.testing.assert_allclose(K, roots[:, None] - roots, rtol=1e-6, atol=1e-14)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e6, 1e12, 1e30])
+def test_a_sample_has_no_distance_from_itself_whatever_its_size(size):
+    samples = (np.abs(np.random.default_rng(0).normal(size=(40, 5))) * size).astype(np.float32)
+    for name in ("hellinger", "chi2", "jensen-shannon"):
+        assert (np.diagonal(kr.make_kernel(name)(samples)) == 1.0).all()

@@ -69,6 +69,36 @@ def test_zeros_a_few_tiny_values_and_float32_are_fine():
         kr.make_kernel("precomputed", K=np.full((2, 2), 1e200))([0, 1])
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("name", ["linear", "poly(degree=3, c=0.0)", "poly(degree=3)", "poly(degree=0.5, c=0.0)", "tanh"])
+@pytest.mark.parametrize("exponent", [-38, -30, -19, -13, -4, 0, 4, 7, 13, 19, 30, 37])
+def test_values_beyond_float32_are_told(name, exponent, sparse):
+    samples = np.abs(X[:, :2] * 10.0**exponent).astype(np.float32)
+    k = kr.make_kernel(name)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        K = k(sp.csr_array(samples) if sparse else samples)
+    assert K.dtype == np.float32
+    expected = k(samples.astype(np.float64))
+    with np.errstate(all="ignore"):
+        exact = np.isfinite(K).all() and bool(np.all(np.abs(K - expected) <= 1e-5 * np.abs(expected).max()))
+    told = any(issubclass(warning.category, RangeWarning) for warning in heard)
+    assert exact or told
+    assert not told or "float32" in str(heard[0].message)
+    if abs(exponent) <= 4:
+        assert not told
+
+
+@pytest.mark.parametrize("name", ["rbf", "cauchy", "laplacian", "sne", "matern", "rational-quadratic"])
+@pytest.mark.parametrize("size", [1e-34, 1e-22, 1e20, 1e34])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_float32_samples_far_beyond_its_squares_have_the_values_of_float64(name, size, sparse):
+    samples = (X * size).astype(np.float32)
+    k = kr.make_kernel(name, sigma=size)
+    K = k(sp.csr_array(samples) if sparse else samples)
+    np.testing.assert_allclose(K, k(samples.astype(np.float64)), rtol=3e-6, atol=1e-7)
+
+
 @pytest.mark.parametrize("degree", [2, 3, 5])
 @pytest.mark.parametrize("c", [0.0, 1.0])
 @pytest.mark.parametrize("exponent", [-100, -20, 20, 29, 60, 77, 100])

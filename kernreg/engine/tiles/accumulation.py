@@ -37,7 +37,7 @@ TERMS: dict[str, Callable[..., Any]] = {"dot": product_term, "sqeuclidean": squa
 
 def as_double(value):
     """Arithmetic in float64."""
-    return float(value)
+    return np.float64(value)  # float(value) of a float32 number stays one in compiled code
 
 
 def as_single(value):

@@ -36,9 +36,9 @@ def make_recenter() -> Callable[..., None]:
             x, y = X[i], moved[i]
             total = 0.0
             for k in range(len(center)):
-                y[k] = float(x[k]) - center[k]
+                y[k] = np.float64(x[k]) - center[k]
             for k in range(len(center)):
-                total += float(y[k]) * float(y[k])
+                total += np.float64(y[k]) * np.float64(y[k])
             norms[i] = total
 
     return recenter

@@ -46,12 +46,13 @@ def in_single(program: Program, X: Samples, Z: Samples) -> bool:
 
 def within_range(program: Program, Z: Samples) -> bool:
     """Return whether the function may be evaluated in float32: whether statistics of float32 samples fit into it."""
-    if is_sparse(Z) or program.statistic not in RANGE or not Z.size:
+    values = Z.data if is_sparse(Z) else Z
+    if program.statistic not in RANGE or not values.size:
         return True
     low, high = RANGE[program.statistic]
     with np.errstate(over="ignore"):
-        if program.statistic == "dot":
-            size = max(float(Z.max()), -float(Z.min()))
+        if program.statistic == "dot" or is_sparse(Z):  # whose differences are as large as its values, from zeros
+            size = max(float(values.max()), -float(values.min()))
         else:
             size = float((Z.max(axis=0) - Z.min(axis=0)).max())
     return low <= size <= high

@@ -55,7 +55,7 @@ def make_normalize_rows(copy: Callable[..., None]) -> Callable[..., None]:
                 for j in range(m):
                     total += w[j]
             # A row without any weight is a row of zeros, whatever it is compared with.
-            normalizers[i0 + i] = np.inf if total == 0.0 else float(top) + log(total) if is_log else total
+            normalizers[i0 + i] = np.inf if total == 0.0 else np.float64(top) + log(total) if is_log else total
             if keep:
                 inverse = 1.0 / total if total != 0.0 else 0.0
                 for j0 in range(0, m, len(chunk)):

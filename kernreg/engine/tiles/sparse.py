@@ -33,7 +33,7 @@ def make_marginals(term: Callable[..., Any]) -> Callable[..., None]:
         for i in range(len(pointers) - 1):
             total = 0.0
             for p in range(pointers[i], pointers[i + 1]):
-                v = float(values[p])
+                v = np.float64(values[p])
                 total += (term(v, 0.0) if left else term(0.0, v)) - term(0.0, 0.0)
             out[i] = total
 
@@ -56,7 +56,7 @@ def make_sparse_accumulator(term: Callable[..., Any]) -> Callable[..., None]:
             for j in range(columns, width):
                 s[j] = constant
             for p in range(xp[i0 + i], xp[i0 + i + 1]):
-                feature, x = xi[p], float(xv[p])
+                feature, x = xi[p], np.float64(xv[p])
                 alone = term(x, 0.0)
                 low, high = cp[feature], cp[feature + 1]
                 end = high
@@ -67,7 +67,7 @@ def make_sparse_accumulator(term: Callable[..., Any]) -> Callable[..., None]:
                     else:
                         high = middle
                 while low < end and ci[low] < j0 + columns:
-                    z = float(cv[low])
+                    z = np.float64(cv[low])
                     s[ci[low] - j0] += term(x, z) - alone - term(0.0, z) + zero
                     low += 1
             cancelled = 0
@@ -83,20 +83,20 @@ def make_sparse_accumulator(term: Callable[..., Any]) -> Callable[..., None]:
                         p, p_end, q, q_end = xp[i0 + i], xp[i0 + i + 1], zp[j0 + j], zp[j0 + j + 1]
                         while p < p_end and q < q_end:
                             if xi[p] == zi[q]:
-                                total += term(float(xv[p]), float(zv[q])) - zero
+                                total += term(np.float64(xv[p]), np.float64(zv[q])) - zero
                                 p += 1
                                 q += 1
                             elif xi[p] < zi[q]:
-                                total += term(float(xv[p]), 0.0) - zero
+                                total += term(np.float64(xv[p]), 0.0) - zero
                                 p += 1
                             else:
-                                total += term(0.0, float(zv[q])) - zero
+                                total += term(0.0, np.float64(zv[q])) - zero
                                 q += 1
                         while p < p_end:
-                            total += term(float(xv[p]), 0.0) - zero
+                            total += term(np.float64(xv[p]), 0.0) - zero
                             p += 1
                         while q < q_end:
-                            total += term(0.0, float(zv[q])) - zero
+                            total += term(0.0, np.float64(zv[q])) - zero
                             q += 1
                         s[j] = total + constant
 

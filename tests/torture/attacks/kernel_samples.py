@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from torture.attack import Attack, Case, Outcome
 from torture.oracles import ORACLES, draw
@@ -110,18 +111,37 @@ def judged(K: Any, exact: np.ndarray, coarse: bool, numbers: tuple[np.ndarray, n
 # Sizes ------------------------------------------------------------------------------------------------------
 
 
+#: Ways to all values of K(X, X).
+MATRICES: dict[str, Callable[[Any, Any], Any]] = {
+    "call": lambda k, X: k(X),
+    "two": lambda k, X: k(X, X.copy()),
+    "bind": lambda k, X: k.bind(X)(X[:4], X),
+    "blocks": lambda k, X: np.vstack([block.copy() for _, block in k.blocks(X, X, block_rows=4)]),
+    "rows": lambda k, X: k.rows(X, X, 2, 7),
+    "operator": lambda k, X: k.operator(X) @ np.eye(X.shape[0], dtype=X.dtype),
+    "adjoint": lambda k, X: (k.operator(X).T @ np.eye(X.shape[0], dtype=X.dtype)).T,
+}
+PARTS = {"bind": slice(4), "rows": slice(2, 7)}
+
+
 def size_cases(rng: Random) -> Iterator[Case]:
+    exponents = {
+        "float64": [-320, -300, -200, -150, -100, -20, 20, 100, 150, 200, 300, 308, *range(-12, 13, 4)],
+        "float32": [-18, -14, 14, 18, 37, *range(-40, 37, 4)],
+    }
     while True:
         for name in ORACLES:
-            yield {
-                "kernel": name,
-                "params": some_params(name, rng),
-                "exponent": rng.choice(
-                    [-320, -300, -200, -150, -100, -20, 20, 100, 150, 200, 300, 308, *range(-12, 13, 4)]
-                ),
-                "widths": rng.random() < 0.6,
-                "seed": rng.randrange(10**6),
-            }
+            for dtype in exponents:
+                yield {
+                    "kernel": name,
+                    "params": some_params(name, rng),
+                    "exponent": rng.choice(exponents[dtype]),
+                    "widths": rng.random() < 0.6,
+                    "sparse": rng.random() < 0.25,
+                    "how": rng.choice(list(MATRICES)),
+                    "seed": rng.randrange(10**6),
+                    "dtype": dtype,
+                }
 
 
 def run_sizes(case: Case) -> Outcome:
@@ -132,17 +152,18 @@ def run_sizes(case: Case) -> Outcome:
     factor = np.longdouble(10) ** case["exponent"]
     numbers = draw(oracle.samples, 9, 3, np.random.default_rng(case["seed"])).astype(np.longdouble) * factor
     with np.errstate(all="ignore"):
-        X = numbers.astype(np.float64)
+        X = numbers.astype(case["dtype"])
+    given = csr_array(X) if case["sparse"] else X
     params = dict(case["params"])
     for width in oracle.widths if case["widths"] else ():
         params[width] = float(np.longdouble(params[width]) * factor)
     with warnings.catch_warnings(record=True) as heard, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         try:
-            K = kernel(case | {"params": params})(X)
+            K = MATRICES[case["how"]](kernel(case | {"params": params}), given)
         except (ValueError, TypeError) as error:
             return None if str(error) else f"refusal: {error!r}"
-        exact = oracle.values(X.astype(np.longdouble), **params)
+        exact = oracle.values(X.astype(np.longdouble), **params)[PARTS.get(case["how"], slice(None))]
     if any(issubclass(warning.category, RangeWarning) for warning in heard):
         return None
     if not np.isfinite(K).all():
@@ -150,7 +171,7 @@ def run_sizes(case: Case) -> Outcome:
     with np.errstate(all="ignore"):
         scale = np.abs(exact).max()
         error = float(np.abs(K - exact).max() / (scale if scale > 0 else 1.0))
-    allowed = 1e-11
+    allowed = 1e-11 if X.dtype == np.float64 else 1e-5
     if case["kernel"] == "ask-rff":  # the cosine of an angle is as good as the angle
         allowed = max(allowed, 1e-14 * float(np.abs(X).max()))
     return None if error <= allowed else f"wrong: relative error {error:.3g} without a warning at 1e{case['exponent']}"
