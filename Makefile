@@ -10,7 +10,7 @@ BIN     := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 SOURCES := $(wildcard plugins/*/src)
 
-.PHONY: demo picture test test-cpus torture mutation lint format docs plugin-index bench bench-publish bench-compare time-to-accuracy \
+.PHONY: demo picture test test-cpus test-oldest torture mutation lint format docs plugin-index bench bench-publish bench-compare time-to-accuracy \
         papers-quick clean help
 .NOTPARALLEL: # two targets must not run pip in one environment at once
 .DEFAULT_GOAL := help
@@ -19,6 +19,7 @@ help:
 	@echo "make demo     see in half a minute what kernreg does; saves a picture in demo_output"
 	@echo "make test     run the tests and doctests of kernreg and its plugins"
 	@echo "make test-cpus   repeat the numerical tests as older CPUs compute (CPUS=haswell for one of them)"
+	@echo "make test-oldest   all tests with the oldest versions that pyproject.toml allows (PYTHON=python3.11)"
 	@echo "make torture  attack everything for an hour (PART=ci, BUDGET=20m, ATTACKS=solver-*, SEED=7, REPLAY=file)"
 	@echo "make mutation   300 small changes of the numerical code, each of which a test should notice; an hour (COUNT=50)"
 	@echo "make lint     check style, types and layers (ruff, mypy, import-linter)"
@@ -47,6 +48,11 @@ test: $(VENV)/.extra-test
 # OpenBLAS and Numba choose their code by the CPU, and last bits differ: nothing that kernreg says may depend on them.
 test-cpus: $(VENV)/.extra-test
 	$(BIN)/python tests/cpus.py $(CPUS) -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
+
+# In an environment of its own. The oldest versions have wheels for the oldest Python.
+test-oldest:
+	mkdir -p build && $(PYTHON) tests/oldest.py > build/oldest.txt
+	PIP_CONSTRAINT=$(abspath build/oldest.txt) $(MAKE) VENV=.venv-oldest test
 
 # An hour on two cores; what fails is written to torture_output/failures, and REPLAY=file runs it again. PART=ci are a few
 # minutes, the same cases each time; BUDGET=20m ends by the clock; RECORD=yes writes the table of docs/appendix/reliability.md.
@@ -109,7 +115,7 @@ papers-quick: $(VENV)/.extra-plot
 	$(BIN)/kernreg papers report --quick
 
 clean:
-	rm -rf $(VENV) build dist demo_output torture_output papers-results docs/_build docs/gallery docs/reference/api docs/reference/kernels .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest build dist demo_output torture_output papers-results docs/_build docs/gallery docs/reference/api docs/reference/kernels .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf asv_benchmarks/results asv_benchmarks/html asv_benchmarks/env
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
