@@ -34,6 +34,7 @@ and one warning tree::
     ├── GridEndWarning                           the best of a grid is at its end: what lies beyond may be better
     ├── UninformativeKernelWarning               a kernel matrix that tells no samples apart, or all of them
     ├── RangeWarning                             numbers so large or small that a kernel loses them
+    ├── FormulaWarning                           a kernel's compiled code and its Python function disagree
     ├── ApproximationWarning                     an approximation that nobody asked for, because memory is short
     ├── MemoryBudgetWarning                      what was asked for needs more than the memory budget, and is done
     └── PerformanceWarning                       the result is right, but a faster way exists
@@ -211,6 +212,10 @@ class UninformativeKernelWarning(KernregWarning):
 
 class RangeWarning(KernregWarning):
     """Samples are so large or small that what a kernel multiplies becomes 0 or infinite."""
+
+
+class FormulaWarning(KernregWarning):
+    """The compiled code of a kernel has other values than its Python function: integers, as a rule."""
 
 
 class ApproximationWarning(KernregWarning):

@@ -1,8 +1,12 @@
 """What a kernel is: the `kernel` decorator, Kernel objects, combinators, and the built-in kernels.
 
     samples.py      checked sample sets: when two are the same, and what combinations hold
+    ownership.py    arrays that are a kernel's own
     domains.py      what values a parameter may take
-    operators.py    products with kernel matrices that the engine does not multiply by itself
+    ranges.py       sizes of numbers with which a kernel is exact, and the warning beyond
+    spot_check.py   whether compiled code computes what the Python function says
+    columns.py      kernel matrices made some columns at a time
+    row_block_operator.py  products with kernel matrices that the engine does not multiply by itself
     value.py        a kernel as a value: parameters, identity, representation, files, arithmetic
     base.py         Kernel: such a value, evaluated
     family.py       KernelFamily: a kernel without its parameters

@@ -70,6 +70,9 @@ class KernelFamily:
     #: kernel, returns its range.
     _range_of: Callable[..., tuple[float, float]] | None = None
 
+    #: For which integers the compiled function was compared with the plain one (spot_check.py); None: never.
+    _compared: set[tuple[int, ...]] | None = None
+
     def __init__(
         self,
         name: str,

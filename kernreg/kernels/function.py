@@ -26,6 +26,7 @@ from kernreg.kernels.domains import check_learnt, value_key
 from kernreg.kernels.normalisation import NormalizedRows, row_sums
 from kernreg.kernels.ranges import warn_beyond
 from kernreg.kernels.samples import same_samples
+from kernreg.kernels.spot_check import warn_if_compiled_differs
 from kernreg.kernels.value import refuse_foreign_estimator
 from kernreg.kernels.widths import is_open, resolved
 
@@ -121,6 +122,7 @@ class FunctionKernel(Kernel):
     def _samples(self, X: Any, name: str) -> Any:
         samples = as_samples(X, name, inputs=self._family.inputs)
         warn_beyond(self, samples, name)
+        warn_if_compiled_differs(self, samples)
         return samples
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:

@@ -39,10 +39,11 @@ def warn_beyond(kernel: Any, X: Any, name: str) -> None:
         return
     beyond = _beyond(X.data if is_sparse(X) else X, low, high)
     if beyond:
+        where, instead = (" in float32", ", or take float64") if single else ("", "")
         warnings.warn(
             f"{kernel.name}: {name} holds values of size {beyond:.3g}, and this kernel is exact for sizes from {low:g} "
-            f"to {high:g}{' in float32' if single else ''}; beyond, what it multiplies becomes 0 or infinite and kernel "
-            f"values may be wrong. Scale the samples, and the widths with them{', or take float64' if single else ''}",
+            f"to {high:g}{where}; beyond, what it multiplies becomes 0 or infinite and kernel values may be wrong. Scale "
+            f"the samples, and the widths with them{instead}",
             RangeWarning,
             stacklevel=level_outside(),
         )

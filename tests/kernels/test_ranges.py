@@ -70,7 +70,7 @@ def test_zeros_a_few_tiny_values_and_float32_are_fine():
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("name", ["linear", "poly(degree=3, c=0.0)", "poly(degree=3)", "poly(degree=0.5, c=0.0)", "tanh"])
+@pytest.mark.parametrize("name", ["linear", "poly(c=0.0)", "poly", "poly(degree=0.5, c=0.0)", "tanh"])
 @pytest.mark.parametrize("exponent", [-38, -30, -19, -13, -4, 0, 4, 7, 13, 19, 30, 37])
 def test_values_beyond_float32_are_told(name, exponent, sparse):
     samples = np.abs(X[:, :2] * 10.0**exponent).astype(np.float32)

@@ -1,0 +1,69 @@
+"""Whether compiled code computes what the Python function says: a look at a few pairs, once for a function.
+
+Both read the same line, but not alike: integers of compiled code have 64 bits and stay integers, so that 2 ** -n is 0
+and n ** 40 wraps around, without a word. The functions of kernreg itself are compared by tests, and not here.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from kernreg.common.callers import level_outside
+from kernreg.engine.arrays import is_sparse
+from kernreg.errors import FormulaWarning
+
+#: How far values may be apart, relative to the larger of them: cancellation in a formula is not what is looked for.
+TOLERANCE = {np.dtype(np.float64): 1e-4, np.dtype(np.float32): 1e-1}
+#: So many samples are compared with each other, and so many features of all pairs are looked at.
+SAMPLES, FEATURES = 3, 50_000
+
+
+def warn_if_compiled_differs(kernel: Any, X: Any) -> None:
+    """Warn where a kernel of somebody else's function has other values than the function, called as plain Python.
+
+    Integers that are parameters decide, so each function is looked at once for any of their values.
+    """
+    seen = kernel.family._compared
+    if seen is None:
+        return
+    integers = tuple(value for value in kernel._values.values() if isinstance(value, int))
+    if integers in seen or X.ndim != 2 or not X.shape[0] or not 0 < X.shape[1] <= FEATURES:
+        return
+    seen.add(integers)
+    count = min(SAMPLES, X.shape[0], max(1, math.isqrt(FEATURES // X.shape[1])))
+    some = X[np.unique(np.linspace(0, X.shape[0] - 1, count, dtype=int))]
+    differing = _differing(kernel, some)
+    if differing is not None:
+        compiled, plain = differing
+        warnings.warn(
+            f"{kernel.name}: compiled, k(x, z) of a pair of these samples is {compiled:.6g}, and the Python function "
+            f"gives {plain:.6g}. Integers in compiled code have 64 bits and stay integers: 2 ** -n is 0 there, and large "
+            "powers and products wrap around. Compute with floats, 2.0 ** -n or float(n), or write the kernel with "
+            "of='blocks', which is called as plain Python",
+            FormulaWarning,
+            stacklevel=level_outside(),
+        )
+
+
+def _differing(kernel: Any, some: Any) -> tuple[float, float] | None:
+    """Return a compiled value and the one that Python gives, if most pairs of these samples have such."""
+    rows = some.toarray() if is_sparse(some) else some
+    try:
+        anchored = kernel._anchored(some, None)
+        compiled = anchored._evaluate(some, None, None, None)
+        plain = np.array([[anchored.scalar(x, z) for z in rows] for x in rows])
+    except Exception:  # of anybody's function: what keeps it from being compiled is said where the matrix is asked for
+        return None
+    limits, tolerance = np.finfo(compiled.dtype), TOLERANCE[compiled.dtype]
+    size = np.maximum(np.where(np.isfinite(compiled), np.abs(compiled), 0.0), np.abs(plain))
+    with np.errstate(all="ignore"):
+        told = np.isfinite(plain) & (np.abs(plain) < limits.max) & (size > 1e3 * limits.tiny)
+        apart = told & ~(np.abs(compiled - plain) <= tolerance * size)
+    if 2 * np.count_nonzero(apart) <= max(1, np.count_nonzero(told)):
+        return None
+    i, j = np.argwhere(apart)[0]
+    return float(compiled[i, j]), float(plain[i, j])
