@@ -42,8 +42,8 @@ def warn_beyond(kernel: Any, X: Any, name: str) -> None:
         where, instead = (" in float32", ", or take float64") if single else ("", "")
         warnings.warn(
             f"{kernel.name}: {name} holds values of size {beyond:.3g}, and this kernel is exact for sizes from {low:g} "
-            f"to {high:g}{where}; beyond, what it multiplies becomes 0 or infinite and kernel values may be wrong. Scale "
-            f"the samples, and the widths with them{instead}",
+            f"to {high:g}{where}; beyond, what it multiplies becomes 0 or infinite and kernel values may be wrong. "
+            f"Scale the samples, and the widths with them{instead}",
             RangeWarning,
             stacklevel=level_outside(),
         )

@@ -17,7 +17,7 @@ from kernreg.engine.arrays import is_sparse
 from kernreg.errors import FormulaWarning
 
 #: How far values may be apart, relative to the larger of them: cancellation in a formula is not what is looked for.
-TOLERANCE = {np.dtype(np.float64): 1e-4, np.dtype(np.float32): 1e-1}
+TOLERANCE: dict[Any, float] = {np.dtype(np.float64): 1e-4, np.dtype(np.float32): 1e-1}
 #: So many samples are compared with each other, and so many features of all pairs are looked at.
 SAMPLES, FEATURES = 3, 50_000
 
@@ -41,8 +41,8 @@ def warn_if_compiled_differs(kernel: Any, X: Any) -> None:
         compiled, plain = differing
         warnings.warn(
             f"{kernel.name}: compiled, k(x, z) of a pair of these samples is {compiled:.6g}, and the Python function "
-            f"gives {plain:.6g}. Integers in compiled code have 64 bits and stay integers: 2 ** -n is 0 there, and large "
-            "powers and products wrap around. Compute with floats, 2.0 ** -n or float(n), or write the kernel with "
+            f"gives {plain:.6g}. Integers in compiled code have 64 bits and stay integers: 2 ** -n is 0 there, and "
+            "large powers and products wrap around. Compute with floats, 2.0 ** -n or float(n), or write the kernel with "
             "of='blocks', which is called as plain Python",
             FormulaWarning,
             stacklevel=level_outside(),
@@ -58,11 +58,11 @@ def _differing(kernel: Any, some: Any) -> tuple[float, float] | None:
         plain = np.array([[anchored.scalar(x, z) for z in rows] for x in rows])
     except Exception:  # of anybody's function: what keeps it from being compiled is said where the matrix is asked for
         return None
-    limits, tolerance = np.finfo(compiled.dtype), TOLERANCE[compiled.dtype]
+    limits: Any = np.finfo(compiled.dtype)
     size = np.maximum(np.where(np.isfinite(compiled), np.abs(compiled), 0.0), np.abs(plain))
     with np.errstate(all="ignore"):
         told = np.isfinite(plain) & (np.abs(plain) < limits.max) & (size > 1e3 * limits.tiny)
-        apart = told & ~(np.abs(compiled - plain) <= tolerance * size)
+        apart = told & ~(np.abs(compiled - plain) <= TOLERANCE[compiled.dtype] * size)
     if 2 * np.count_nonzero(apart) <= max(1, np.count_nonzero(told)):
         return None
     i, j = np.argwhere(apart)[0]
