@@ -33,7 +33,8 @@ def warn_if_compiled_differs(kernel: Any, X: Any) -> None:
     integers = tuple(value for value in kernel._values.values() if isinstance(value, int))
     if integers in seen or X.ndim != 2 or not X.shape[0] or not 0 < X.shape[1] <= FEATURES:
         return
-    seen.add(integers)
+    if X.shape[0] > 1:  # one sample shows little: its distance from itself is zero
+        seen.add(integers)
     count = min(SAMPLES, X.shape[0], max(1, math.isqrt(FEATURES // X.shape[1])))
     some = X[np.unique(np.linspace(0, X.shape[0] - 1, count, dtype=int))]
     differing = _differing(kernel, some)
@@ -42,8 +43,8 @@ def warn_if_compiled_differs(kernel: Any, X: Any) -> None:
         warnings.warn(
             f"{kernel.name}: compiled, k(x, z) of a pair of these samples is {compiled:.6g}, and the Python function "
             f"gives {plain:.6g}. Integers in compiled code have 64 bits and stay integers: 2 ** -n is 0 there, and "
-            "large powers and products wrap around. Compute with floats, 2.0 ** -n or float(n), or write the kernel with "
-            "of='blocks', which is called as plain Python",
+            "large powers and products wrap around. Compute with floats, 2.0 ** -n or float(n), or write the kernel "
+            "with of='blocks', which is called as plain Python",
             FormulaWarning,
             stacklevel=level_outside(),
         )
@@ -54,15 +55,15 @@ def _differing(kernel: Any, some: Any) -> tuple[float, float] | None:
     rows = some.toarray() if is_sparse(some) else some
     try:
         anchored = kernel._anchored(some, None)
-        compiled = anchored._evaluate(some, None, None, None)
-        plain = np.array([[anchored.scalar(x, z) for z in rows] for x in rows])
+        compiled: Any = anchored._evaluate(some, None, None, None)
+        plain: Any = np.array([[anchored.scalar(x, z) for z in rows] for x in rows])
     except Exception:  # of anybody's function: what keeps it from being compiled is said where the matrix is asked for
         return None
-    limits: Any = np.finfo(compiled.dtype)
-    size = np.maximum(np.where(np.isfinite(compiled), np.abs(compiled), 0.0), np.abs(plain))
+    limits, allowed = np.finfo(compiled.dtype), TOLERANCE[compiled.dtype]
+    size: Any = np.maximum(np.where(np.isfinite(compiled), np.abs(compiled), 0.0), np.abs(plain))
     with np.errstate(all="ignore"):
         told = np.isfinite(plain) & (np.abs(plain) < limits.max) & (size > 1e3 * limits.tiny)
-        apart = told & ~(np.abs(compiled - plain) <= TOLERANCE[compiled.dtype] * size)
+        apart = told & ~(np.abs(compiled - plain) <= allowed * size)
     if 2 * np.count_nonzero(apart) <= max(1, np.count_nonzero(told)):
         return None
     i, j = np.argwhere(apart)[0]
