@@ -17,7 +17,7 @@ from kernreg.engine.arrays import is_sparse
 from kernreg.errors import FormulaWarning
 
 #: How far values may be apart, relative to the larger of them: cancellation in a formula is not what is looked for.
-TOLERANCE: dict[Any, float] = {np.dtype(np.float64): 1e-4, np.dtype(np.float32): 1e-1}
+TOLERANCE = {np.dtype(np.float64): 1e-4, np.dtype(np.float32): 1e-1}
 #: So many samples are compared with each other, and so many features of all pairs are looked at.
 SAMPLES, FEATURES = 3, 50_000
 
@@ -55,16 +55,16 @@ def _differing(kernel: Any, some: Any) -> tuple[float, float] | None:
     rows = some.toarray() if is_sparse(some) else some
     try:
         anchored = kernel._anchored(some, None)
-        compiled: Any = anchored._evaluate(some, None, None, None)
-        plain: Any = np.array([[anchored.scalar(x, z) for z in rows] for x in rows])
+        compiled = anchored._evaluate(some, None, None, None)
+        plain = np.array([[anchored.scalar(x, z) for z in rows] for x in rows])
     except Exception:  # of anybody's function: what keeps it from being compiled is said where the matrix is asked for
         return None
-    limits, allowed = np.finfo(compiled.dtype), TOLERANCE[compiled.dtype]
-    size: Any = np.maximum(np.where(np.isfinite(compiled), np.abs(compiled), 0.0), np.abs(plain))
+    limits = np.finfo(compiled.dtype)
+    size = np.maximum(np.where(np.isfinite(compiled), np.abs(compiled), 0.0), np.abs(plain))
     with np.errstate(all="ignore"):
         told = np.isfinite(plain) & (np.abs(plain) < limits.max) & (size > 1e3 * limits.tiny)
-        apart = told & ~(np.abs(compiled - plain) <= allowed * size)
-    if 2 * np.count_nonzero(apart) <= max(1, np.count_nonzero(told)):
+        apart = told & ~(np.abs(compiled - plain) <= TOLERANCE[compiled.dtype] * size)
+    if not apart.any() or 2 * int(apart.sum()) <= int(told.sum()):
         return None
     i, j = np.argwhere(apart)[0]
     return float(compiled[i, j]), float(plain[i, j])
