@@ -28,6 +28,7 @@ SAFE: dict[str, tuple[float, float]] = {
     "l1": SUMS,
 }
 
+DISTANCES = ("sqeuclidean", "l1")
 _LOOKED_AT = 1_000_000  # values of a matrix: it takes less than a millisecond
 
 
@@ -60,13 +61,13 @@ def warn_unless_finite(kernel: Any, values: np.ndarray) -> np.ndarray:
     """Return kernel values, after a warning where they are not all finite: parameters decide, not sizes alone.
 
     A power of a negative number is none, an exponent may be too large. A positive definite kernel is bounded by its
-    diagonal and not looked at in float64; of a large matrix of another one, rows of about a million values are, evenly
-    spaced.
+    diagonal, which is in range in float64 and for distances; of a large matrix of another one, rows of about a million
+    values are looked at, evenly spaced.
     """
     inside = sys._getframe(2).f_code.co_filename.startswith(PACKAGE)  # solvers look themselves, and say where
     if inside or values.dtype.kind != "f" or not values.size:
         return values
-    if kernel.definite is True and values.dtype == np.float64:
+    if kernel.definite is True and (values.dtype == np.float64 or kernel.family.of in DISTANCES):
         return values
     some = np.atleast_2d(values)[:: max(1, values.size // _LOOKED_AT)]
     with np.errstate(over="ignore", invalid="ignore"):
