@@ -200,7 +200,7 @@ def source(case: Case) -> str:
     if of == "term":
         lines += ["def term(x, y):", f"    return {written(statistic)}", "", "", "@kernel(of=term)"]
     else:
-        lines += [f'@kernel(of="{"rows" if of == "loop" else of}")']
+        lines += [f'@kernel(of="{"rows" if of == "loop" else of}", symmetric={case["symmetric"]})']
     seen = "x, y" if of in ("rows", "loop") else "s"
     lines += [f"def kernel_of_a_stranger({seen}, {PARAMETERS}):", '    """A formula."""']
     if of == "rows":
@@ -257,6 +257,7 @@ def function_cases(rng: Random) -> Iterator[Case]:
         elif of == "rows":
             statistic = rng.choice(sorted(_OF_ROWS))
         made = {"of": of, "statistic": statistic, "formula": formula(rng, rng.choice([0, 1, 2, 3]), ("s",))}
+        made["symmetric"] = of in ("dot", "sqeuclidean", "l1") and rng.random() < 0.5
         for dtype in ("float64", "float32"):
             yield made | {
                 "dtype": dtype,
