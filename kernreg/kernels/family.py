@@ -70,8 +70,8 @@ class KernelFamily:
     #: kernel, returns its range.
     _range_of: Callable[..., tuple[float, float]] | None = None
 
-    #: For which integers the compiled function was compared with the plain one (spot_check.py); None: never.
-    _compared: set[tuple[int, ...]] | None = None
+    #: For what the compiled function was compared with the plain one (spot_check.py); None: never.
+    _compared: set[tuple[tuple[int, ...], int]] | None = None
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import kernreg as kr
 from kernreg import kernel
-from kernreg.errors import FormulaWarning, RangeWarning
+from kernreg.errors import DataError, FormulaWarning, RangeWarning
 from kernreg.jit import exp
 
 X = np.random.default_rng(0).normal(size=(20, 4))
@@ -115,3 +115,22 @@ def test_formulas_that_both_read_alike_are_not_told(dtype):
         kernel(of="sqeuclidean")(weighted)(sigma=2.0, n=3, strong=False)(samples[:1])
         kernel(of="sqeuclidean")(weighted)(n=4)(np.ones((5, 3), dtype=dtype))
         kernel(of="sqeuclidean")(weighted)(n=5)(np.empty((0, 3), dtype=dtype), samples[:, :3])
+
+
+def third_feature(x, y):
+    return x[2] * y[2]
+
+
+@pytest.mark.parametrize("how", ["call", "operator", "fit"])
+def test_a_function_that_reads_beyond_the_features_is_refused_every_time(how):
+    k = kernel(of="rows", symmetric=True)(third_feature)()
+    few, y = X[:, :2], np.tile([-1, 1], 10)
+    ask = {
+        "call": lambda: k(few),
+        "operator": lambda: k.operator(few) @ np.ones(20),
+        "fit": lambda: kr.make_solver("ls-svm", kernel=k).fit(few, y),
+    }[how]
+    np.testing.assert_allclose(k(X), np.outer(X[:, 2], X[:, 2]))
+    for _ in range(2):
+        with pytest.raises(DataError, match=r"samples of 2 features do not have .*index 2 is out of bounds"):
+            ask()
