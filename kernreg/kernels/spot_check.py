@@ -63,8 +63,8 @@ def _differing(kernel: Any, some: Any) -> tuple[float, float] | None:
     except IndexError as error:
         raise DataError(
             f"{kernel.name}: the function reads what samples of {some.shape[1]} features do not have ({error}). "
-            "Compiled code does not check this, and would read other memory. Loop over range(len(x)), or give samples with the "
-            "features that the function needs"
+            "Compiled code does not check this, and would read other memory. Loop over range(len(x)), or give "
+            "samples with the features that the function needs"
         ) from error
     except Exception:  # of anybody's function: what keeps it from being compiled is said where the matrix is asked for
         return None
