@@ -16,21 +16,20 @@ _SIDE = 16  # of the blocks that functions of two rows and of blocks fill; sums 
 
 def diagonal(program: Program, X: Samples, normalizers: np.ndarray | None = None) -> np.ndarray:
     """Return k(x_i, x_i), divided by the normalisers of the rows where there are any."""
+    dtype = result_dtype(X, X) if X.ndim == 2 else np.dtype(np.float64)
     with compilation_errors(program.name):
         if program.statistic in ("dot", "sqeuclidean", "l1"):
-            dtype = result_dtype(X, X)
             precision = function_dtype(program, X, dtype)
             own = function_values(
                 program.name, program.function, _own_statistic(program, X), program.parameters, precision
             )
-            with np.errstate(over="ignore"):
-                values = own.astype(dtype, copy=False)
         else:
-            values = _from_blocks(program, X)
-    if normalizers is None:
-        return values
-    weights = values.astype(np.float64)
-    return (np.exp(weights - normalizers) if program.log else weights / normalizers).astype(values.dtype, copy=False)
+            own = _from_blocks(program, X)
+    if normalizers is not None:
+        weights = own.astype(np.float64)
+        own = np.exp(weights - normalizers) if program.log else weights / normalizers
+    with np.errstate(over="ignore"):
+        return own.astype(dtype, copy=False)
 
 
 def _own_statistic(program: Program, X: Samples) -> np.ndarray:
@@ -45,7 +44,7 @@ def _own_statistic(program: Program, X: Samples) -> np.ndarray:
 
 def _from_blocks(program: Program, X: Samples) -> np.ndarray:
     filler, n = BlockFiller(program, X, X), X.shape[0]
-    values = np.empty(n, dtype=filler.dtype)
+    values = np.empty(n, dtype=filler.weight_dtype)
     side = STEP if program.statistic == "term" else _SIDE
     for start in range(0, n, side):
         stop = min(start + side, n)

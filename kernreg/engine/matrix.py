@@ -7,11 +7,11 @@ import numpy as np
 from kernreg.engine import memory
 from kernreg.engine.arrays import Samples, check_out
 from kernreg.engine.budget import check_fits
-from kernreg.engine.compiler.compile import compilation_errors, compiled
+from kernreg.engine.compiler.compile import compilation_errors
 from kernreg.engine.program import Program
 from kernreg.engine.threads import run_tasks, single_threaded_blas
 from kernreg.engine.tiles.blocks import BlockFiller
-from kernreg.engine.tiles.row_normalisation import make_apply_normalizers, normalized_rows
+from kernreg.engine.tiles.row_normalisation import normalized_rows
 from kernreg.engine.tiles.store import Store, streams
 
 
@@ -65,8 +65,7 @@ def _all_blocks(filler: BlockFiller, out: np.ndarray, normalizers: np.ndarray | 
     (n, m), (high, long) = filler.shape, filler.panel
     across = -(-m // long)
     store = Store(out)
-    apply = None if normalizers is None else compiled(make_apply_normalizers, "rows")
-    in_place = _filled_in_place(filler, out) and apply is None
+    in_place = _filled_in_place(filler, out) and normalizers is None
 
     def task(number: int) -> None:
         i0, j0 = number // across * high, number % across * long
@@ -74,10 +73,7 @@ def _all_blocks(filler: BlockFiller, out: np.ndarray, normalizers: np.ndarray | 
         if in_place:
             filler.fill(i0, i1, j0, j1, out[i0:i1, j0:j1])
             return
-        block = filler.block(i0, i1, j0, j1)
-        if apply is not None:
-            apply(block, i1 - i0, j1 - j0, i0, filler.program.log, normalizers)
-        store.put(block, i1 - i0, j1 - j0, i0, j0)
+        store.put(filler.block(i0, i1, j0, j1, normalizers), i1 - i0, j1 - j0, i0, j0)
 
     with single_threaded_blas(filler.uses_blas):
         run_tasks(task, -(-n // high) * across)

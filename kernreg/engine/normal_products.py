@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernreg.engine.compiler.compile import compiled
 from kernreg.engine.threads import single_threaded_blas
 from kernreg.engine.tiles.blocks import BlockFiller
-from kernreg.engine.tiles.row_normalisation import make_apply_normalizers
 from kernreg.engine.tiles.statistics import BLOCK
 
 _STRIP = 1 << 20  # values of a strip, 8 MB
@@ -43,7 +41,6 @@ def normal_product(
     n, m = filler.shape
     # Tiles of fewer rows are slower to evaluate by BLAS.
     height = BLOCK if filler.uses_blas else min(BLOCK, max(_FEWEST, _STRIP // max(1, m) // 8 * 8))
-    apply = compiled(make_apply_normalizers, "rows") if normalizers is not None else None
     # Long and thin operands are multiplied faster as rows than as columns.
     right, total, sums = np.ascontiguousarray(V.T), np.zeros((V.shape[1], m)), np.zeros(V.shape[1])
     strip = np.empty((height, m))
@@ -53,10 +50,7 @@ def normal_product(
             rows = strip[: i1 - i0]
             for j0 in range(0, m, BLOCK):
                 j1 = min(j0 + BLOCK, m)
-                block = filler.block(i0, i1, j0, j1)
-                if apply is not None:
-                    apply(block, i1 - i0, j1 - j0, i0, filler.program.log, normalizers)
-                rows[:, j0:j1] = block[: i1 - i0, : j1 - j0]
+                rows[:, j0:j1] = filler.block(i0, i1, j0, j1, normalizers)[: i1 - i0, : j1 - j0]
             U = right @ rows.T
             U -= shift[:, None]
             if weights is not None:

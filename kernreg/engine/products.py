@@ -9,10 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from kernreg.engine.budget import NEGLIGIBLE, recent_budget
-from kernreg.engine.compiler.compile import compiled
 from kernreg.engine.threads import run_tasks, single_threaded_blas
 from kernreg.engine.tiles.blocks import BlockFiller
-from kernreg.engine.tiles.row_normalisation import make_apply_normalizers
 
 GROUPS = 16  # partial results of a symmetric product; more than threads, so that the work spreads evenly
 PARTIAL_BYTES = 1 << 26  # the partial results take no more than this, else every block is computed,
@@ -38,7 +36,6 @@ def product(
         return _symmetric_product(filler, V)
     owned, other = (m, n) if adjoint else (n, m)
     result = np.zeros((owned, V.shape[1]), dtype=np.result_type(filler.dtype, V.dtype))
-    apply = compiled(make_apply_normalizers, "rows") if normalizers is not None else None
 
     def task(number: int) -> None:
         a0, a1 = number * side, min((number + 1) * side, owned)
@@ -46,10 +43,7 @@ def product(
         for b0 in range(0, other, side):
             b1 = min(b0 + side, other)
             (i0, i1), (j0, j1) = ((b0, b1), (a0, a1)) if adjoint else ((a0, a1), (b0, b1))
-            block = filler.block(i0, i1, j0, j1)
-            if apply is not None:
-                apply(block, i1 - i0, j1 - j0, i0, filler.program.log, normalizers)
-            part = block[: i1 - i0, : j1 - j0]
+            part = filler.block(i0, i1, j0, j1, normalizers)[: i1 - i0, : j1 - j0]
             total += (part.T if adjoint else part) @ V[b0:b1]
 
     with single_threaded_blas():

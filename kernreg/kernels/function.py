@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine import Handle, whole
-from kernreg.engine.arrays import as_samples, is_sparse
+from kernreg.engine.arrays import as_samples, in_double, is_sparse
 from kernreg.engine.diagonal import diagonal
 from kernreg.engine.dispatch import configured_engine
 from kernreg.engine.matrix import matrix
@@ -297,17 +297,19 @@ class BoundKernel(Kernel):
     def normalizers(self) -> np.ndarray:
         """The normalisers of the reference's own rows (logarithms, for kernels in log form)."""
         if self._normalizers is None:
-            object.__setattr__(self, "_normalizers", self._sums(self._reference))
+            # Those of float32 samples serve float64 ones, too.
+            object.__setattr__(self, "_normalizers", self._sums(in_double(self._reference)))
         assert self._normalizers is not None
         return self._normalizers
 
     def _samples(self, X: Any, name: str) -> Any:
         return self._unbound._samples(X, name)
 
-    def _row_normalizers(self, X: Any) -> np.ndarray:
+    def _row_normalizers(self, X: Any, Z: Any) -> np.ndarray:
+        """Return the normalisers of the rows of X, good to the precision of K(X, Z)."""
         if same_samples(X, self._reference):
             return self.normalizers
-        return self._sums(X)
+        return self._sums(in_double(X) if Z.dtype == np.float64 else X)
 
     def _sums(self, X: Any) -> np.ndarray:
         """Return the normalisers of the rows of X over the reference set."""
@@ -319,10 +321,10 @@ class BoundKernel(Kernel):
         Z = X if Z is None else Z
         if same_samples(Z, self._reference):  # the sums run over Z itself, whose rows are at hand
             return matrix(self._unbound.program, X, Z, out)
-        return matrix(self._unbound.program, X, Z, out, self._row_normalizers(X))
+        return matrix(self._unbound.program, X, Z, out, self._row_normalizers(X, Z))
 
     def _diagonal(self, X: Any) -> np.ndarray:
-        return diagonal(self._unbound.program, X, self._row_normalizers(X))
+        return diagonal(self._unbound.program, X, self._row_normalizers(X, X))
 
     def _shipped(self, X: Any, Z: Any) -> Any:
         if same_samples(X if Z is None else Z, self._reference):  # the sums run over Z itself
@@ -332,12 +334,12 @@ class BoundKernel(Kernel):
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         engine = configured_engine()
         if engine is not None:
-            rows = NormalizedRows(self._unbound, self._row_normalizers(X))
+            rows = NormalizedRows(self._unbound, self._row_normalizers(X, X if Z is None else Z))
             return engine.operator(rows, *both_placed(engine, X, Z))
         Z = X if Z is None else Z
         if same_samples(Z, self._reference):  # the sums run over Z itself: no second pass is needed
             return KernelOperator(self._unbound.program, X, Z)
-        return KernelOperator(self._unbound.program, X, Z, self._row_normalizers(X))
+        return KernelOperator(self._unbound.program, X, Z, self._row_normalizers(X, Z))
 
     def bind(self, Z: Any) -> Kernel:
         """Return the kernel bound to ``Z`` instead."""

@@ -26,6 +26,10 @@ class SampleParts:
         single = all(part.dtype == np.float32 for part in parts)
         self.dtype = np.dtype(np.float32 if single else np.float64)
 
+    def astype(self, dtype: Any) -> SampleParts:
+        """Return the samples with all parts of numbers in that dtype."""
+        return SampleParts(tuple(part.astype(dtype) if hasattr(part, "astype") else part for part in self.parts))
+
     def __getitem__(self, rows: slice) -> SampleParts:
         some = object.__new__(SampleParts)  # its type is known: blocks are cut often
         some.parts = tuple([part[rows] for part in self.parts])
@@ -98,7 +102,11 @@ def _row_keys(X: Any) -> list[bytes]:
     if is_sparse(X):
         X = X.copy()
         X.eliminate_zeros()
-        data, indices = X.data.astype(np.float64) + 0.0, X.indices.astype(np.int64)
+        data, indices = X.data.astype(np.float64), X.indices.astype(np.int64)
         return [indices[a:b].tobytes() + data[a:b].tobytes() for a, b in pairwise(X.indptr)]
-    table = np.ascontiguousarray(X, dtype=np.float64) + 0.0  # -0.0 and 0.0 are one number
-    return [row.tobytes() for row in table]
+    table = np.ascontiguousarray(X, dtype=np.float64)
+    if table.ndim == 1:
+        return [value.tobytes() for value in table + 0.0]  # -0.0 and 0.0 are one number
+    # The same key as of a sparse row: a dense one may be compared with it.
+    places = [np.flatnonzero(row) for row in table]
+    return [at.astype(np.int64).tobytes() + row[at].tobytes() for at, row in zip(places, table, strict=True)]

@@ -20,7 +20,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from kernreg.common.medians import weighted_median
 from kernreg.common.progress import advance, row_progress
 from kernreg.engine import ByRow, Handle, whole
-from kernreg.engine.arrays import is_sparse
+from kernreg.engine.arrays import in_double, is_sparse
 from kernreg.engine.budget import chunks
 from kernreg.engine.dispatch import current_engine
 from kernreg.engine.matrix import matrix
@@ -109,7 +109,7 @@ def _values_of_pairs(program: Program, X: Any, weights: np.ndarray | None) -> tu
     if n > _SAMPLES:
         rows = np.sort(np.random.default_rng(0).choice(n, _SAMPLES, replace=False))
         X, weights = X[rows], None if weights is None else weights[rows]
-    X = whole(X)
+    X = in_double(whole(X))  # squares of float32 samples may be beyond float32
     above = np.triu_indices(X.shape[0], 1)
     values = matrix(program, X, None, None)[above]
     apart = values > 0.0

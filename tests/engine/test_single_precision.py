@@ -214,3 +214,12 @@ def test_a_sample_has_no_distance_from_itself_whatever_its_size(size):
     samples = (np.abs(np.random.default_rng(0).normal(size=(40, 5))) * size).astype(np.float32)
     for name in ("hellinger", "chi2", "jensen-shannon"):
         assert (np.diagonal(kr.make_kernel(name)(samples)) == 1.0).all()
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+def test_sparse_samples_beside_zeros_are_compared_in_the_precision_that_they_need(size):
+    samples = sp.csr_array(np.array([[1.0, 0.0, 2.0], [0.5, 1.0, 0.0]], dtype=np.float32) * np.float32(size))
+    zeros = sp.csr_array((3, 3), dtype=np.float32)
+    for name in ("matern", "rbf", "cauchy", "rational-quadratic"):
+        k = kr.make_kernel(name, sigma=2 * size)
+        np.testing.assert_allclose(k(samples, zeros), k(samples.toarray().astype(float), np.zeros((3, 3))), rtol=1e-6)

@@ -303,3 +303,23 @@ def test_combinations_of_bound_kernels_use_the_reference_set(X, Z):
     k = (sne(sigma=2.0) + 0.5 * sne(sigma=1.0)).bind(Z)
     expected = naive.sne(Z, X, sigma=2.0, reference=Z) + 0.5 * naive.sne(Z, X, sigma=1.0, reference=Z)
     close(k(Z, X), expected)
+
+
+@pytest.mark.parametrize("how", ["left", "right"])
+def test_symmetrized_kernels_of_float32_and_float64_samples_are_good_to_float64(how, X, Z):
+    X, Z = X.astype(np.float32), Z.astype(np.float32)
+    k = symmetrize("sne(sigma=1.5)", how).bind(Z)
+    F, G = (naive.sne(A, Z, 1.5) if how == "left" else naive.sne(Z, A, 1.5, reference=Z).T for A in (X, Z))
+    for A, B, exact in ((X, Z.astype(float), F @ G.T), (X.astype(float), Z, F @ G.T), (X.astype(float), X, F @ F.T)):
+        assert k(A, B).dtype == np.float64
+        assert naive.relative_error(k(A, B), exact) <= 1e-13
+        assert naive.relative_error(k.operator(A, B) @ np.eye(len(B)), exact) <= 1e-13
+
+
+@pytest.mark.parametrize("how", ["mean", "left", "right"])
+def test_symmetrized_kernels_of_float32_samples_are_float32_whatever_their_reference(how, X, Z):
+    k = symmetrize("sne(sigma=1.5)", how).bind(Z)
+    single = X.astype(np.float32)
+    for K in (k(single), k(single, single[:3]), k(single, out=np.empty((len(X), len(X)), dtype=np.float32))):
+        assert K.dtype == np.float32
+        np.testing.assert_allclose(K, k(X)[:, : K.shape[1]], rtol=1e-5)

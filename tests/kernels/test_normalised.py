@@ -198,3 +198,33 @@ def test_a_third_party_normalised_kernel_of_a_distance_has_a_self_term(form, dty
         np.testing.assert_allclose(K, expected, rtol=0, atol=(1e-13 if dtype == np.float64 else 1e-6))
         product = soft(sigma=2.0, self_term=self_term).operator(form(Z)) @ np.ones(300)
         np.testing.assert_allclose(product, 1.0, rtol=1e-12 if dtype == np.float64 else 1e-5)
+
+
+@pytest.mark.parametrize("offset", [10.0, 100.0, 1000.0])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_float32_samples_far_from_their_reference_are_normalised_by_differences_in_float64(offset, sparse, rng):
+    new = (0.1 * rng.normal(size=(8, 3))).astype(np.float32)
+    far = (rng.normal(size=(9, 3)) / offset / 2 + offset).astype(np.float32)  # logarithms of -offset², a few apart
+    exact = naive.sne(new, far, sigma=1.0)
+    given, reference = (sp.csr_array(side) if sparse else side for side in (new, far))
+    k, bound = sne(sigma=1.0), sne(sigma=1.0).bind(reference)
+    eye = np.eye(9, dtype=np.float32)
+    for K in (k(given, reference), k.operator(given, reference) @ eye):
+        assert naive.relative_error(K, exact) <= 1e-6
+    assert naive.relative_error(bound(given, reference[:4]), exact[:, :4]) <= 1e-6
+    assert naive.relative_error(bound.operator(given, reference[:4]) @ eye[:4, :4], exact[:, :4]) <= 1e-6
+    own = naive.sne(new, new, sigma=1.0, reference=np.vstack([far, new]))
+    both = sp.csr_array(np.vstack([far, new])) if sparse else np.vstack([far, new])
+    assert naive.relative_error(sne(sigma=1.0).bind(both).diagonal(given), own.diagonal()) <= 1e-6
+
+
+@pytest.mark.parametrize("name", ORACLE)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_float64_samples_beside_a_float32_reference_have_values_good_to_float64(name, transposed, Z, new):
+    Z, new = Z.astype(np.float32), new.astype(np.float32)
+    k = kr.make_kernel(name, sigma=1.5).bind(Z)
+    for X, W in ((Z, new.astype(float)), (new, new.astype(float)), (new.astype(float), Z), (Z.astype(float), new)):
+        exact = ORACLE[name](X, W, reference=Z, sigma=1.5)
+        K = np.vstack([b for _, b in k.T.blocks(W, X, block_rows=5)]).T if transposed else k(X, W)
+        assert K.dtype == np.float64 and naive.relative_error(K, exact) <= 1e-13
+        assert naive.relative_error(k.operator(X, W) @ np.eye(len(W)), exact) <= 1e-13

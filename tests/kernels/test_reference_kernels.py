@@ -200,3 +200,25 @@ def test_scalar_of_a_reference_kernel_is_the_matrix_entry(train, new):
 def test_centred_on_no_samples_a_kernel_is_itself(kernel, new):
     bound = centered(kernel.bind(new)).bind(np.empty((0, 6)))
     assert np.array_equal(bound(new, new[:4]), kernel.bind(new)(new, new[:4]))
+
+
+@pytest.mark.parametrize("first", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("second", [np.asarray, sp.csr_array])
+def test_a_shift_belongs_to_equal_samples_dense_or_sparse(first, second):
+    samples = np.array([[1.0, 0.0, 2.0], [0.0, -0.0, 0.0], [0.0, 3.0, 0.0], [1.0, 0.0, 2.0]])
+    k = spectrum("tanh(c=-1.0)", "shift").bind(second(samples))
+    expected = k(samples, samples)
+    np.testing.assert_allclose(k(first(samples), second(samples)), expected, rtol=1e-12)
+    assert expected[1, 1] > 0.1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_corrected_spectra_of_float32_samples_are_good_to_float32(method, train, new):
+    train, new = train[:12].astype(np.float32), new.astype(np.float32)
+    k, exact = (spectrum("rbf(sigma=4.0)", method).bind(R) for R in (train, train.astype(float)))
+    double = spectrum("rbf(sigma=4.0)", method).bind(train)
+    for X, Z in ((train, train), (new, train), (train, new), (new, new)):
+        expected = exact(X.astype(float), Z.astype(float))
+        assert k(X, Z).dtype == np.float32
+        np.testing.assert_allclose(k(X, Z), expected, rtol=0, atol=3e-6 * np.abs(expected).max())
+        np.testing.assert_allclose(double(X.astype(float), Z), expected, rtol=0, atol=1e-10 * np.abs(expected).max())

@@ -190,3 +190,15 @@ def test_weighted_scale_is_that_of_repeated_samples_in_every_form(X):
 def test_widths_follow_the_unit_of_the_samples(word, size, X):
     for k in (rbf(sigma=word), laplacian(sigma=word)):
         assert k.bind(size * X).sigma == pytest.approx(size * k.bind(X).sigma, rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e-20, 1.0, 1e20, 1e30])
+@pytest.mark.parametrize("word", ["median", "scale"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_widths_of_float32_samples_are_those_of_the_same_numbers_in_float64(size, word, sparse, X):
+    samples = (np.abs(X) * size).astype(np.float32)
+    given = sp.csr_array(samples) if sparse else samples
+    for name in ("rbf", "laplacian", "chi2", "matern"):
+        expected = kr.make_kernel(name, sigma=word).bind(samples.astype(float)).sigma
+        assert kr.make_kernel(name, sigma=word).bind(given).sigma == pytest.approx(expected, rel=1e-9)
+        assert expected / size > 0.1

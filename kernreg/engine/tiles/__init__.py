@@ -8,5 +8,6 @@ precision.py          where float32 samples are compared in float32, and where i
 sparse.py             the same of CSR samples, never dense
 blocks.py             the statistic, then the function: any block of K
 row_normalisation.py  rows divided by their sums over the reference set, safely in logarithms
+weights.py            values of a row-normalised kernel whose normalisers are known
 store.py              from the block to the result in memory
 """

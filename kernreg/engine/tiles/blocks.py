@@ -14,6 +14,7 @@ from kernreg.engine.memory import empty
 from kernreg.engine.program import Program
 from kernreg.engine.tiles.grid import BLOCK, padded
 from kernreg.engine.tiles.precision import in_single, within_range
+from kernreg.engine.tiles.weights import make_apply_normalizers
 from kernreg.engine.tiles.sparse import SparseStatistic
 from kernreg.engine.tiles.statistics import DenseStatistic
 from kernreg.engine.tiles.store import copy_row, make_store
@@ -46,6 +47,8 @@ class BlockFiller:
             if not program.two_spaces:
                 check_pair(X, Z)
             self.dtype = result_dtype(X, Z)
+        #: Of what blocks hold before rows are normalised. Of logarithms, whose differences count, not their sizes.
+        self.weight_dtype = np.dtype(np.float64) if program.log else self.dtype
         self.parameters = program.parameters
         self._local = threading.local()
         self._statistic: Any = None
@@ -99,8 +102,26 @@ class BlockFiller:
             return BLOCK, length
         return min(BLOCK, max(16, (1 << 22) // (8 * length) // 4 * 4)), length
 
-    def block(self, i0: int, i1: int, j0: int, j1: int) -> np.ndarray:
-        """Return K[i0:i1, j0:j1] in the upper left corner of scratch memory, valid until this thread's next call."""
+    def block(self, i0: int, i1: int, j0: int, j1: int, normalizers: np.ndarray | None = None) -> np.ndarray:
+        """Return K[i0:i1, j0:j1] in the upper left corner of scratch memory, valid until this thread's next call.
+
+        Without the normalisers of all rows, blocks of a row-normalised kernel are its weights, of `weight_dtype`.
+        """
+        weights = self._weights(i0, i1, j0, j1)
+        if normalizers is None:
+            return weights
+        rows, columns = i1 - i0, j1 - j0
+        compiled(make_apply_normalizers, "rows")(weights, rows, columns, i0, self.program.log, normalizers)
+        if weights.dtype == self.dtype:
+            return weights
+        scratch = self._scratch()
+        if not hasattr(scratch, "rounded"):
+            scratch.rounded = empty(scratch.block.shape, self.dtype)
+        values = scratch.rounded[: weights.size].reshape(weights.shape)
+        np.copyto(values[:rows, :columns], weights[:rows, :columns], casting="same_kind")
+        return values
+
+    def _weights(self, i0: int, i1: int, j0: int, j1: int) -> np.ndarray:
         scratch = self._scratch()
         if self._statistic is None:
             values = scratch.block.reshape(BLOCK, BLOCK)
@@ -114,7 +135,7 @@ class BlockFiller:
             self._epilogue(S, i1 - i0, width, self.parameters, values)
             return values
         self._epilogue(S, i1 - i0, width, self.parameters)
-        if S.dtype == self.dtype:
+        if S.dtype == self.weight_dtype:
             return S
         values = scratch.block[: S.size].reshape(S.shape)
         with np.errstate(over="ignore"):
@@ -126,7 +147,7 @@ class BlockFiller:
         if self.program.statistic != "blocks" or self.program.fills:
             return self.block(i0, i1, j0, j1)
         values = self._from_python(i0, i1, j0, j1)
-        if values.dtype == self.dtype and values.flags.c_contiguous and values.flags.writeable:
+        if values.dtype == self.weight_dtype and values.flags.c_contiguous and values.flags.writeable:
             return values  # read-only ones would be another type to compiled code
         block = self._scratch().block.reshape(BLOCK, BLOCK)
         block[: i1 - i0, : j1 - j0] = values
@@ -136,8 +157,8 @@ class BlockFiller:
         """Return all columns of rows i0:i1 in scratch memory of `strip_shape`, valid until this thread's next call."""
         scratch = self._scratch()
         if not hasattr(scratch, "strip"):
-            scratch.strip = empty(self.strip_shape, self.dtype)
-        if self._statistic is None or not self._statistic.fills_rows or self._statistic.dtype != self.dtype:
+            scratch.strip = empty(self.strip_shape, self.weight_dtype)
+        if self._statistic is None or not self._statistic.fills_rows or self._statistic.dtype != self.weight_dtype:
             store = compiled(make_store, "block", copy_row)
             for j0 in range(0, self.shape[1], self.side):
                 j1 = min(j0 + self.side, self.shape[1])
@@ -152,7 +173,7 @@ class BlockFiller:
     def _scratch(self) -> Any:
         scratch = self._local
         if not hasattr(scratch, "block"):
-            scratch.block = empty((max(self.side**2, self.panel[0] * self.panel[1]),), self.dtype)
+            scratch.block = empty((max(self.side**2, self.panel[0] * self.panel[1]),), self.weight_dtype)
             scratch.statistic = None if self._statistic is None else self._statistic.scratch()
         return scratch
 
@@ -199,7 +220,7 @@ class BlockFiller:
 
 def function_dtype(program: Program, Z: Samples, dtype: np.dtype) -> np.dtype:
     """Return the precision in which the function is evaluated where the result is of that dtype."""
-    if dtype == np.float32 and not within_range(program, Z):
+    if program.log or (dtype == np.float32 and not within_range(program, Z)):
         return np.dtype(np.float64)
     return dtype
 

@@ -47,8 +47,10 @@ def in_single(program: Program, X: Samples, Z: Samples) -> bool:
 def within_range(program: Program, Z: Samples) -> bool:
     """Return whether the function may be evaluated in float32: whether statistics of float32 samples fit into it."""
     values = Z.data if is_sparse(Z) else Z
-    if program.statistic not in RANGE or not values.size:
+    if program.statistic not in RANGE or not Z.shape[0]:
         return True
+    if not values.size:  # zeros alone: the size of a statistic is that of the other samples
+        return False
     low, high = RANGE[program.statistic]
     with np.errstate(over="ignore"):
         if program.statistic == "dot" or is_sparse(Z):  # whose differences are as large as its values, from zeros

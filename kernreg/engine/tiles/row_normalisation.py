@@ -27,7 +27,7 @@ def make_normalize_rows(copy: Callable[..., None]) -> Callable[..., None]:
     With ``keep`` false only the normalisers are wanted.
     """
 
-    def normalize_rows(W, rows, m, is_log, normalizers, K, i0, keep, stream, chunk):
+    def normalize_rows(W, rows, m, is_log, normalizers, K, i0, keep, stream, lanes, chunk):
         wide()
         for i in range(rows):
             w = W[i]
@@ -36,18 +36,18 @@ def make_normalize_rows(copy: Callable[..., None]) -> Callable[..., None]:
             if is_log:
                 # Lane by lane, because a maximum kept in one variable is not vectorised.
                 for lane in range(LANES):
-                    chunk[lane] = -np.inf
+                    lanes[lane] = -np.inf
                 for j in range(0, m - LANES + 1, LANES):
                     for lane in range(LANES):
-                        chunk[lane] = w[j + lane] if w[j + lane] > chunk[lane] else chunk[lane]
+                        lanes[lane] = w[j + lane] if w[j + lane] > lanes[lane] else lanes[lane]
                 for j in range(m // LANES * LANES, m):
-                    chunk[0] = w[j] if w[j] > chunk[0] else chunk[0]
-                top = chunk[0]
+                    lanes[0] = w[j] if w[j] > lanes[0] else lanes[0]
+                top = lanes[0]
                 for lane in range(LANES):
-                    top = chunk[lane] if chunk[lane] > top else top
+                    top = lanes[lane] if lanes[lane] > top else top
                 if top == -np.inf:  # nothing to sum: a lone sample without its self term
-                    chunk[0] = 0.0
-                    top = chunk[0]
+                    lanes[0] = 0.0
+                    top = lanes[0]
                 for j in range(m):
                     w[j] = exp(w[j] - top)
                     total += w[j]
@@ -67,24 +67,6 @@ def make_normalize_rows(copy: Callable[..., None]) -> Callable[..., None]:
     return normalize_rows
 
 
-def make_apply_normalizers() -> Callable[..., None]:
-    """Driver: a block of (log-)weights becomes values of K, with the normalisers of its rows given."""
-
-    def apply_normalizers(B, rows, columns, i0, is_log, normalizers):
-        wide()
-        for i in range(rows):
-            r, c = B[i], normalizers[i0 + i]
-            if is_log:
-                for j in range(columns):
-                    r[j] = exp(r[j] - c)
-            else:
-                inverse = 1.0 / c
-                for j in range(columns):
-                    r[j] = r[j] * inverse
-
-    return apply_normalizers
-
-
 def normalized_rows(filler: BlockFiller, out: np.ndarray | None) -> np.ndarray:
     """Fill ``out`` (if given) with K, each row normalised over all of Z, and return the normalisers."""
     program, (n, m) = filler.program, filler.shape
@@ -92,15 +74,15 @@ def normalized_rows(filler: BlockFiller, out: np.ndarray | None) -> np.ndarray:
     normalizers = np.full(n, np.inf)
     if m == 0:
         return normalizers
-    chunks = ThreadBuffers()
+    chunks, tops = ThreadBuffers(), ThreadBuffers()
     strip = filler.strip_shape[0]
     target = np.empty((1, 1), dtype=filler.dtype) if out is None else out
 
     def task(number: int) -> None:
         i0, i1 = number * strip, min((number + 1) * strip, n)
         rows = filler.strip(i0, i1)
-        chunk = chunks.get((1024,), filler.dtype)
-        normalize(rows, i1 - i0, m, program.log, normalizers, target, i0, out is not None, streams(target), chunk)
+        buffers = tops.get((LANES,), filler.weight_dtype), chunks.get((1024,), filler.dtype)
+        normalize(rows, i1 - i0, m, program.log, normalizers, target, i0, out is not None, streams(target), *buffers)
 
     with single_threaded_blas(filler.uses_blas):
         run_tasks(task, -(-n // strip))

@@ -209,7 +209,7 @@ class Transposed(CombinedKernel):
         if not isinstance(inner, BoundKernel):
             return self._with_parts([inner])
         # Every block of rows takes the normalisers of all columns: they are summed up once.
-        return NormalizedColumns(inner.unbound, inner._row_normalizers(X if Z is None else Z))
+        return NormalizedColumns(inner.unbound, inner._row_normalizers(X if Z is None else Z, X))
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         inner = self.parts[0]

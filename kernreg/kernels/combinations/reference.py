@@ -181,7 +181,9 @@ class BoundSpectrum(_Learnt):
             needed = _MATRICES * 8 * self._reference.shape[0] ** 2
             what = f"spectrum(…, {self.method!r}) of {self._reference.shape[0]} samples"
             warn_beyond_budget(needed, what, "method 'shift' needs less")
-        K = self.parts[0]._matrix(self._reference, None)
+        K = self.parts[0]._matrix(
+            in_double(self._reference), None
+        )  # what small eigenvalues are divided by must be exact
         gap = _asymmetry(K)
         if gap > 1e-10 * max(K.max(initial=0.0), -K.min(initial=0.0), np.finfo(float).tiny):
             raise AsymmetryError(
@@ -189,7 +191,6 @@ class BoundSpectrum(_Learnt):
                 f"on this data (largest |K - Kᵀ| is {gap:.3g}). Symmetrise it first: spectrum(symmetrize(k), …), or "
                 "use a solver that takes asymmetric kernels, such as 'ask-ls' or 'ksvd'"
             )
-        K = K.astype(np.float64, copy=False)
         if self.method == "shift":
             if not len(K):
                 return 0.0
@@ -258,7 +259,7 @@ class BoundSpectrum(_Learnt):
         """Fill rows of a matrix with k(X, R) @ factor @ featuresᵀ, some at a time."""
         inner, R = self.parts[0], self._reference
         for rows in streamed_rows(X.shape[0], sum(factor.shape), rows_within(sum(factor.shape), 8)):
-            left = inner._evaluate(X[rows], R, None, None) @ factor
+            left = inner._evaluate(in_double(X[rows]), R, None, None) @ factor
             out[rows] = left if features is None else left @ features.T
 
     def _features(self, X: Any, half: np.ndarray, *, first: bool) -> np.ndarray:
@@ -266,7 +267,7 @@ class BoundSpectrum(_Learnt):
         inner, R = self.parts[0], self._reference
         found = np.empty((X.shape[0], half.shape[1]))
         for rows in streamed_rows(X.shape[0], sum(half.shape), rows_within(sum(half.shape), 8)):
-            some = X[rows]
+            some = in_double(X[rows])
             K = inner._evaluate(some, R, None, None) if first else inner._evaluate(R, some, None, None).T
             np.matmul(K, half, out=found[rows])
         return found
@@ -280,7 +281,7 @@ class BoundSpectrum(_Learnt):
             return training.diagonal().astype(dtype)
         if not inner.symmetric:
             return super()._diagonal(X)
-        norms = squared_norms(lambda rows: inner._evaluate(rows, R, None, None) @ half, X, R.shape[0])
+        norms = squared_norms(lambda rows: inner._evaluate(in_double(rows), R, None, None) @ half, X, R.shape[0])
         return norms.astype(dtype, copy=False)
 
 

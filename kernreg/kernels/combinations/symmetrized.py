@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from kernreg.engine.arrays import result_dtype
+from kernreg.engine.arrays import in_double, result_dtype
 from kernreg.engine.budget import rows_within, warn_beyond_budget
 from kernreg.engine.gram import gram
 from kernreg.factory import make_kernel
@@ -84,21 +84,23 @@ class BoundSymmetrized(BoundCombination):
             needed = factors + 8 * X.shape[0] * (X if Z is None else Z).shape[0]
             what = f"symmetrize(…, {self.how!r}) of {X.shape[0]} samples"
             warn_beyond_budget(needed, what, "multiply with k.operator(X, Z) without ever holding the matrix")
-            left = self._factor(X)
+            dtype = result_dtype(X, X if Z is None else Z)
+            left = self._factor(X, dtype)
             if Z is None or same_samples(X, Z):
-                K = gram(left)
+                K = gram(left).astype(dtype, copy=False)  # of a float64 reference set it is float64
             else:
-                K = np.empty((X.shape[0], Z.shape[0]), dtype=result_dtype(X, Z))
+                K = np.empty((X.shape[0], Z.shape[0]), dtype=dtype)
                 step = rows_within(self._reference.shape[0], K.itemsize)
                 for start in range(0, Z.shape[0], step):
                     columns = slice(start, start + step)
-                    K[:, columns] = left @ self._factor(Z[columns]).T
+                    K[:, columns] = left @ self._factor(Z[columns], dtype).T
         return copied(K, out)
 
     def _diagonal(self, X: Any) -> np.ndarray:
         if self.how == "mean":
             return self.parts[0]._diagonal(X)
-        return squared_norms(self._factor, X, self._reference.shape[0]).astype(result_dtype(X, X), copy=False)
+        dtype = result_dtype(X, X)
+        return squared_norms(lambda rows: self._factor(rows, dtype), X, self._reference.shape[0]).astype(dtype)
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         inner, R = self.parts[0], self._reference
@@ -107,14 +109,19 @@ class BoundSymmetrized(BoundCombination):
             forward = inner._operator(X, Z)
             backward = forward if Z is None else inner._operator(other, X)
             return with_form(0.5 * (forward + backward.T), forward, backward)
+        if result_dtype(X, other) == np.float64:
+            X, other = in_double(X), in_double(other)
         if self.how == "left":
             first, second = inner._operator(X, R), inner._operator(other, R)
             return with_form(first @ second.T, first, second)
         first, second = inner._operator(R, X), inner._operator(R, other)
         return with_form(first.T @ second, first, second)
 
-    def _factor(self, X: Any) -> np.ndarray:
+    def _factor(self, X: Any, dtype: Any) -> np.ndarray:
+        """Return k(X, R), or k(R, X)ᵀ, good to the precision of the result, whatever that of X."""
         inner, R = self.parts[0], self._reference
+        if dtype == np.float64:
+            X = in_double(X)
         if self.how == "left":
             return inner._evaluate(X, R, None, None)
         return np.ascontiguousarray(inner._evaluate(R, X, None, None).T)
@@ -124,7 +131,7 @@ class BoundSymmetrized(BoundCombination):
         inner = self.parts[0]
         if self.how == "mean":
             return 0.5 * (inner.scalar(x, z) + inner.scalar(z, x))
-        left, right = (self._factor(self._samples(np.asarray(side)[None], "x"))[0] for side in (x, z))
+        left, right = (self._factor(self._samples(np.asarray(side)[None], "x"), np.float64)[0] for side in (x, z))
         return math.fsum(left * right)
 
 

@@ -373,3 +373,24 @@ def test_samples_of_other_features_than_those_learned_on_are_refused(kernel, fea
     for pair in ((np.ones((2, features)),), (np.ones((2, features)), np.eye(3)), (np.eye(3), np.ones((2, features)))):
         with pytest.raises(DataError, match="features"):
             kernel(*pair)
+
+
+@pytest.mark.parametrize("side", ["column", "row", "both"])
+@pytest.mark.parametrize("size", [1e-30, 1e-22, 1.0, 1e22, 1e30])
+def test_local_bandwidths_of_float32_samples_of_any_size(X, side, size):
+    samples = (X * size).astype(np.float32)
+    k = local_rbf(n_neighbors=4, side=side)
+    exact = k.bind(X)(X)
+    for K in (k(samples), k.bind(samples)(samples), k.bind(samples)(samples, samples[:7])):
+        assert K.dtype == np.float32
+        np.testing.assert_allclose(K, exact[:, : K.shape[1]], rtol=0, atol=1e-6)
+    if side == "both":
+        assert np.array_equal(k(samples), k(samples).T)
+
+
+def test_local_bandwidths_of_a_float32_reference_serve_float64_samples(X):
+    single = X.astype(np.float32)
+    exact = local_rbf(n_neighbors=4).bind(single.astype(float))
+    k = local_rbf(n_neighbors=4).bind(single)
+    for A, B in ((single.astype(float), single), (single, single.astype(float)), (X[:5], single)):
+        np.testing.assert_allclose(k(A, B), exact(A.astype(float), B.astype(float)), rtol=1e-12)

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
+import pickle
+import tempfile
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from torture.attack import Attack, Case, Outcome
 from torture.samples import changed
+from torture.trees import LEAVES, Tree, Values, grown, holds
 
-LEAVES = (
-    *(
-        "rbf(sigma=2.0)",
-        "laplacian(sigma=3.0)",
-        "linear()",
-        "poly(degree=2)",
-        "tanh(c=0.3)",
-        "sne(sigma=2.0)",
-        "t(sigma=1.5)",
-    ),
-    *("cauchy(sigma=2.0)", "tl1(rho=4.0)", "matern(sigma=2.0)", "rbf(sigma='median')", "sne(sigma='scale')"),
-    *("shift-gauss(sigma=3.0)", "skew-laplace()", "rational-quadratic(sigma=2.0)", "local-rbf()"),
-)
 #: Combinations of one kernel: a name and its parameters.
 ONE = (
     *(["scale", {"factor": 0.7}], ["scale", {"factor": -2.0}], ["power", {"exponent": 2}], ["transpose", {}]),
@@ -33,40 +26,54 @@ ONE = (
     *(["spectrum", {"method": method}] for method in ("clip", "flip", "shift", "square")),
     *(["centered", {}], ["transpose", {}], ["centered", {}]),
 )
+#: Of the first samples, the second ones and the reference set.
+DTYPES = (
+    *[["float64"] * 3] * 4,
+    *[["float32"] * 3] * 4,
+    *(
+        list(mixed)
+        for mixed in (
+            ("float32", "float64", "float32"),
+            ("float64", "float64", "float32"),
+            ("float64", "float32", "float32"),
+            ("float32", "float32", "float64"),
+        )
+    ),
+)
+EXPONENTS = (*[0] * 12, -30, -21, -12, -6, 6, 12, 20, 30)
+SOURCES = (
+    "memmap",
+    "npy",
+    *(name for name in ("parquet", "zarr") if importlib.util.find_spec({"parquet": "pyarrow"}.get(name, name))),
+)
+
+FINITE = float(np.finfo(np.float32).max)
 
 
 def tree(rng: Random, depth: int) -> Any:
-    """A random tree: a spec, or [name, parameters, kernels …]."""
+    """A random tree: a leaf, or [name, parameters, kernels …]."""
     if depth == 0 or rng.random() < 0.15:
-        return rng.choice(LEAVES)
+        return rng.choice(list(LEAVES))
     if rng.random() < 0.4:
         return [rng.choice(["add", "multiply"]), {}, tree(rng, depth - 1), tree(rng, depth - 1)]
     name, params = rng.choice(ONE)
     return [name, params, tree(rng, depth - 1)]
 
 
-def grown(node: Any) -> Any:
-    """The kernel of a tree."""
-    import kernreg as kr
-
-    if isinstance(node, str):
-        return kr.make_kernel(node)
-    name, params, *parts = node
-    kernels = [grown(part) for part in parts]
-    names = ("left", "right") if len(kernels) == 2 else ("kernel",)
-    return kr.make_kernel(name, **dict(zip(names, kernels, strict=True)), **params)
-
-
 def tree_cases(rng: Random) -> Iterator[Case]:
     while True:
         yield {
-            "tree": tree(rng, rng.choice([1, 2, 2, 3, 4])),
+            "tree": tree(rng, rng.choice([0, 1, 1, 2, 2, 3, 4])),
             "bound": rng.random() < 0.7,
             "reference": rng.choice([2, 5, 12]),
             "before": rng.choice([0, 0, 1, 4]),
             "after": rng.choice([0, 0, 3]),
             "columns": rng.choice(["none", "reference", "same", "part", "other"]),
             "block": rng.choice([1, 2, 5, 100]),
+            "dtypes": rng.choice(DTYPES),
+            "sparse": [rng.random() < 0.5 for _ in range(3)] if rng.random() < 0.3 else [False] * 3,
+            "exponent": rng.choice(EXPONENTS),
+            "source": rng.choice(SOURCES),
             "seed": rng.randrange(10**6),
         }
 
@@ -83,7 +90,8 @@ def smaller_trees(case: Case) -> Iterator[Case]:
                 yield [*node[:number], part, *node[number + 1 :]]
 
     yield from (case | {"tree": part} for part in less(case["tree"]))
-    for key, value in (("before", 0), ("after", 0), ("reference", 2), ("columns", "none"), ("block", 1)):
+    plain = {"before": 0, "after": 0, "reference": 2, "columns": "none", "block": 1, "exponent": 0, "source": "memmap"}
+    for key, value in (plain | {"dtypes": ["float64"] * 3, "sparse": [False] * 3}).items():
         if case[key] != value:
             yield case | {key: value}
 
@@ -91,15 +99,12 @@ def smaller_trees(case: Case) -> Iterator[Case]:
 def run_tree(case: Case) -> Outcome:
     from kernreg.errors import AsymmetryError, KernregError
 
-    rng = np.random.default_rng(case["seed"])
-    R = rng.normal(size=(case["reference"], 3))
-    X = np.vstack([rng.normal(size=(case["before"], 3)), R, rng.normal(size=(case["after"], 3))])
-    Z = {"none": None, "reference": R, "same": X.copy(), "part": X[1:], "other": rng.normal(size=(6, 3))}[
-        case["columns"]
-    ]
+    X, Z, R, numbers = tree_samples(case)
+    factor = 10.0 ** case["exponent"]
+    kernel = grown(case["tree"], factor)
+    single = X.dtype == np.float32 and (X if Z is None else Z).dtype == np.float32
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        kernel = grown(case["tree"])
         try:
             k = kernel.bind(R) if case["bound"] else kernel
             K = k(X, Z)
@@ -107,88 +112,178 @@ def run_tree(case: Case) -> Outcome:
             return 0  # only symmetric kernels have eigenvalues to correct
         except KernregError as error:
             return 0 if str(error) else f"refusal: {error!r}"
+        x, z, r = numbers
+        # What a feature map makes of float32 samples is float32, too.
+        coarse = single or ("float32" in case["dtypes"] and holds(case["tree"], "compose", "compose median"))
+        tree = Tree(factor, *((1e-5, 1e-6) if coarse else (1e-11, 1e-14)))
+        exact = tree.values(case["tree"], x, x if z is None else z, r if case["bound"] else None)
+    if K.dtype != (np.float32 if single else np.float64):
+        return f"dtype: {K.dtype} of samples of {X.dtype} and {'the same' if Z is None else Z.dtype}"
+    if not np.isfinite(exact.error):  # the matrix is the measure of the others
         if not np.isfinite(K).all():
             return 0
-        for name, values in ways(k, X, Z, K, case, rng):
-            if values.shape != K.shape:
-                return f"shape: {name} gives {values.shape}, the matrix is {K.shape}"
-            error = float(np.abs(values - K).max(initial=0.0))
-            if not error <= 1e-9 * max(float(np.abs(K).max(initial=0.0)), magnitude(k, X, Z)):
-                return f"{name}: differs from the matrix by {error:.3g} of {np.abs(K).max():.3g}"
-        exact = elementwise(case["tree"], X, X if Z is None else Z)
-        if exact is not None:
-            error = float(np.abs(exact - K).max(initial=0.0))
-            if not error <= 1e-10 * max(float(np.abs(exact).max(initial=0.0)), 1.0):
-                return f"formula: differs from the formula of the tree by {error:.3g}"
+        loose = (3e-2 if coarse else 1e-6) * max(float(np.abs(K).max(initial=0.0)), tree.largest)
+        exact = Values(K.astype(np.longdouble), loose)
+    wrong = judged_ways(k, X, Z, R, exact, case, single)
+    if wrong:
+        return wrong
+    import kernreg as kr
+
+    if not holds(case["tree"], "compose", "compose median") and kr.make_kernel(repr(kernel)) != kernel:
+        return "spec: a kernel made of its repr is another one"
     return None
 
 
-def magnitude(k: Any, X: Any, Z: Any) -> float:
-    """The size of what cancels in differences: centred kernels are small differences of large numbers."""
-    parts = [k]
-    largest = 1.0
-    while parts:
-        part = parts.pop()
-        parts += list(getattr(part, "parts", ()))
-        inner = getattr(part, "kernel", None)
-        if hasattr(inner, "bind"):
-            parts.append(inner)
-        try:
-            largest = max(largest, float(np.abs(part(X, Z)).max(initial=0.0)))
-        except Exception:  # a part that takes other samples
-            continue
-    return largest
+def tree_samples(case: Case) -> tuple[Any, Any, Any, tuple[Any, Any, Any]]:
+    """First and second samples and the reference set, and the numbers that they hold in long double."""
+    rng = np.random.default_rng(case["seed"])
+    factor = 10.0 ** case["exponent"]
+
+    def some(count: int) -> np.ndarray:
+        drawn = rng.normal(size=(count, 3)) * (rng.random((count, 3)) < (0.6 if any(case["sparse"]) else 1.0))
+        return (drawn * factor).astype(np.float32).astype(np.float64)  # one number in all dtypes
+
+    R = some(case["reference"])
+    X = np.vstack([some(case["before"]), R, some(case["after"])])
+    Z = {"none": None, "reference": R, "same": X.copy(), "part": X[1:], "other": some(6)}[case["columns"]]
+    given = [
+        None if side is None else (csr_array if sparse else np.array)(side.astype(dtype))
+        for side, dtype, sparse in zip((X, Z, R), case["dtypes"], case["sparse"], strict=True)
+    ]
+    exact = tuple(None if side is None else side.astype(np.longdouble) for side in (X, Z, R))
+    return (*given, exact)
 
 
-def ways(k: Any, X: Any, Z: Any, K: np.ndarray, case: Case, rng: Any) -> Iterator[tuple[str, np.ndarray]]:
-    """Every other way to the matrix."""
-    out = np.full_like(K, np.nan)
-    yield "out", k(X, Z, out=out)
-    blocks = np.full_like(K, np.nan)
-    for rows, block in k.blocks(X, Z, block_rows=case["block"]):
-        blocks[rows] = block
-    yield "blocks", blocks
-    n = len(X)
+def judged_ways(k: Any, X: Any, Z: Any, R: Any, exact: Values, case: Case, single: bool) -> Outcome:
+    from kernreg.errors import RangeWarning
+
+    with tempfile.TemporaryDirectory() as folder:
+        ways = all_ways(k, X, Z, R, case, Path(folder))
+        for name, way in ways.items():
+            with warnings.catch_warnings(record=True) as heard, np.errstate(all="ignore"):
+                warnings.simplefilter("always")
+                values, rows = way()
+            if any(issubclass(warning.category, RangeWarning) for warning in heard):
+                if name == "call":
+                    return None  # told
+                continue
+            if single and exact.size > FINITE and not np.isfinite(values).all():
+                continue  # products say nothing, and show it
+            expected = exact.exact[rows]
+            if name == "diagonal":
+                expected = expected.diagonal()
+            if values.shape != expected.shape:
+                return f"shape: {name} gives {values.shape}, not {expected.shape}"
+            error = float(np.abs(values - expected).max(initial=0.0))
+            if not error <= exact.error:
+                return f"{name}: off by {error:.3g} of {exact.size:.3g}, {exact.error:.3g} allowed"
+    return None
+
+
+def all_ways(k: Any, X: Any, Z: Any, R: Any, case: Case, folder: Path) -> dict[str, Any]:
+    """Ways to the matrix by name, each a function that returns values and the rows that they are."""
+    n, columns = X.shape[0], (X if Z is None else Z)
+    m = columns.shape[0]
+    dtype = np.float32 if X.dtype == np.float32 and columns.dtype == np.float32 else np.float64
+    every = slice(None)
+    rng = np.random.default_rng(case["seed"])
     start = int(rng.integers(n))
     stop = int(rng.integers(start, n)) + 1
-    middle = k.rows(X, Z, start, stop)
-    yield "rows", np.vstack([k.rows(X, Z, 0, start), middle, k.rows(X, Z, stop, n)])
-    operator = k.operator(X, Z)
-    yield "operator", operator @ np.eye(K.shape[1])
-    yield "operator transposed", (operator.T @ np.eye(K.shape[0])).T
-    yield "product", k.product(X, X if Z is None else Z, np.eye(K.shape[1])) if case["bound"] or Z is not None else K
-    if case["bound"]:
-        yield "pairs", np.array([[k(x[None], z[None])[0, 0] for z in (X if Z is None else Z)] for x in X])
-        yield "transposed", k.T(X if Z is None else Z, X).T
-    if Z is None:
-        yield "diagonal", np.where(np.eye(n, dtype=bool), k.diagonal(X)[:, None], K)
-
-
-def elementwise(node: Any, X: np.ndarray, Z: np.ndarray) -> np.ndarray | None:
-    """The values of a tree by numpy from those of its leaves, None where anything in it takes a reference set."""
-    import kernreg as kr
-
-    if isinstance(node, str):
-        if node.startswith(("sne", "t(", "local")) or "'" in node:
-            return None
-        k = kr.make_kernel(node)
-        return np.array([[k.scalar(x, z) for z in Z] for x in X])
-    name, params, *parts = node
-    if name in ("transpose", "symmetrize"):
-        forward, backward = elementwise(parts[0], X, Z), elementwise(parts[0], Z, X)
-        if forward is None or backward is None or params.get("how", "mean") != "mean":
-            return None
-        return backward.T if name == "transpose" else (forward + backward.T) / 2
-    values = [elementwise(part, X, Z) for part in parts]
-    if any(value is None for value in values):
-        return None
-    combine = {
-        "add": lambda a, b: a + b,
-        "multiply": lambda a, b: a * b,
-        "scale": lambda a: params["factor"] * a,
-        "power": lambda a: a ** params["exponent"],
+    ways: dict[str, Any] = {
+        "call": lambda: (k(X, Z), every),
+        "out": lambda: (k(X, Z, out=np.full((n, m), np.nan, dtype=dtype)), every),
+        "out in columns": lambda: (k(X, Z, out=np.full((m, n), np.nan, dtype=dtype).T), every),
+        "blocks": lambda: (in_blocks(k, X, Z, case["block"]), every),
+        "rows": lambda: (k.rows(X, Z, start, stop), slice(start, stop)),
+        "first rows": lambda: (k.rows(X, Z, 0, start), slice(0, start)),
+        "operator": lambda: (k.operator(X, Z) @ np.eye(m, dtype=dtype), every),
+        "adjoint": lambda: ((k.operator(X, Z).T @ np.eye(n, dtype=dtype)).T, every),
+        "map_rows": lambda: (k.map_rows(X, Z, copied_block), every),
+        "map_rows added": lambda: (k.map_rows(X, Z, placed_block, "add", args=(n,)), every),
+        "pickle": lambda: (pickle.loads(pickle.dumps(k))(X, Z), every),
+        "saved": lambda: (saved(k, folder)(X, Z), every),
+        "set_params": lambda: (k.set_params()(X, Z), every),
     }
-    return combine[name](*values) if name in combine else None
+    if case["bound"] or Z is None:
+        ways["product"] = lambda: (k.product(X, columns, np.eye(m, dtype=dtype)), every)
+    if isinstance(X, np.ndarray):
+        ways["overlapping out"] = lambda: (overlapping(k, X, Z, dtype), every)
+        ways["source"] = lambda: (k(source(X, case["source"], folder), Z), every)
+        ways["product of a source"] = lambda: (
+            k.product(source(X, case["source"], folder), columns, np.eye(m, dtype=dtype)),
+            every,
+        )
+        ways["reference on disk"] = lambda: (
+            (k.bind(source(R, case["source"], folder)) if case["bound"] and isinstance(R, np.ndarray) else k)(X, Z),
+            every,
+        )
+        if Z is None:
+            ways["product of a source"] = ways["product"]
+    if case["bound"]:
+        ways["transposed"] = lambda: (k.T(columns, X).T, every)
+        ways["pairs"] = lambda: (np.array([[k(X[[i]], columns[[j]])[0, 0] for j in range(m)] for i in range(n)]), every)
+    if Z is None:
+        ways["diagonal"] = lambda: (k.diagonal(X), every)
+    return ways
+
+
+def in_blocks(k: Any, X: Any, Z: Any, block_rows: int) -> np.ndarray:
+    return np.vstack([block.copy() for _, block in k.blocks(X, Z, block_rows=block_rows)])
+
+
+def copied_block(rows: slice, block: np.ndarray) -> np.ndarray:
+    return block.copy()
+
+
+def placed_block(rows: slice, block: np.ndarray, n: int) -> np.ndarray:
+    placed = np.zeros((n, block.shape[1]), dtype=block.dtype)
+    placed[rows] = block
+    return placed
+
+
+def saved(k: Any, folder: Path) -> Any:
+    import kernreg as kr
+    from kernreg.errors import KernregError
+
+    try:
+        kr.save(k, folder / "k.kern")
+    except KernregError:
+        return k  # feature maps are no part of a file
+    return kr.load(folder / "k.kern")
+
+
+def overlapping(k: Any, X: np.ndarray, Z: Any, dtype: Any) -> np.ndarray:
+    """The matrix, written over the samples."""
+    n, m = X.shape[0], (X if Z is None else Z).shape[0]
+    room = np.zeros((n, max(m, X.shape[1])), dtype=X.dtype)
+    room[:, : X.shape[1]] = X
+    if X.dtype != dtype:
+        return k(X, Z)
+    return k(room[:, : X.shape[1]], Z, out=room[:, :m])
+
+
+def source(X: np.ndarray, kind: str, folder: Path) -> Any:
+    """The samples on disk."""
+    from kernreg.io import open_samples
+
+    path = folder / f"X-{len(list(folder.iterdir()))}.{kind}"
+    if kind == "zarr":
+        import zarr
+
+        zarr.save_array(str(path), X)
+    elif kind == "parquet":
+        import pyarrow
+        import pyarrow.parquet
+
+        table = pyarrow.table({f"x{number}": column for number, column in enumerate(X.T)})
+        pyarrow.parquet.write_table(table, path, row_group_size=3)
+    elif kind == "npy":
+        np.save(path, X)
+    else:
+        mapped = np.memmap(path, dtype=X.dtype, mode="w+", shape=X.shape)
+        mapped[...] = X
+        return open_samples(mapped)
+    return open_samples(path)
 
 
 # What a kernel holds ----------------------------------------------------------------------------------------

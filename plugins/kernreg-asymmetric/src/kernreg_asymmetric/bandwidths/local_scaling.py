@@ -55,17 +55,34 @@ class LocalRBF(ReferenceKernel):
 
     def describe(self, X: Any, reference: Any) -> np.ndarray:
         """Return the distance from each sample to its k-th neighbour in the reference set."""
-        return _DISTANCE.map_rows(X, reference, _kth_distance, args=(self.n_neighbors,))
+        # Squares of float32 samples may be beyond float32, and widths of a float32 reference serve float64 samples.
+        R = _in_double(reference)
+        return _DISTANCE.map_rows(R if X is reference else _in_double(X), R, _kth_distance, args=(self.n_neighbors,))
 
     def compare(self, X: Any, Z: Any, of_X: np.ndarray, of_Z: np.ndarray) -> np.ndarray:
         """Return the kernel matrix of samples of these widths."""
+        if X.dtype == np.float32 and Z.dtype == np.float32:
+            return self._compare_in_double(X, Z, of_X, of_Z)
         K = _DISTANCE(X, Z)
-        rows, columns = ((self.factor * widths).astype(K.dtype) for widths in (of_X[:, None], of_Z))
+        rows, columns = self.factor * of_X[:, None], self.factor * of_Z
         # Divided twice: the square of a small width underflows.
         K /= columns if self.side == "column" else rows
         K /= rows if self.side == "row" else columns
         np.negative(K, out=K)
         return np.exp(K, out=K)
+
+    def _compare_in_double(self, X: Any, Z: Any, of_X: np.ndarray, of_Z: np.ndarray) -> np.ndarray:
+        """Return float32 values of float32 samples, some rows at a time: their squares need not fit into float32."""
+        K = np.empty((X.shape[0], Z.shape[0]), dtype=np.float32)
+        of_all = _in_double(Z)
+        for start in range(0, len(K), _TOGETHER):
+            some = slice(start, start + _TOGETHER)
+            K[some] = self.compare(_in_double(X[some]), of_all, of_X[some], of_Z)
+            if X is Z and self.symmetric:  # to the last bit
+                K[:start, some] = K[some, :start].T
+                square = K[some, some]
+                K[some, some] = np.tril(square) + np.tril(square, -1).T
+        return K
 
     def scalar(self, x: Any, z: Any) -> float:
         """Return k(x, z) of one pair by the plain formula in Python."""
@@ -79,6 +96,12 @@ class LocalRBF(ReferenceKernel):
 
         size = {"column": lambda: width(z) ** 2, "row": lambda: width(x) ** 2, "both": lambda: width(x) * width(z)}
         return math.exp(-(math.dist(x, z) ** 2) / size[self.side]())
+
+
+def _in_double(samples: Any) -> Any:
+    """Return float32 samples in memory as float64, others as they are."""
+    single = getattr(samples, "dtype", None) == np.float32 and hasattr(samples, "astype")
+    return samples.astype(np.float64) if single else samples
 
 
 def _kth_distance(rows: slice, block: np.ndarray, k: int) -> np.ndarray:
