@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -44,6 +45,18 @@ def recent_budget() -> float:
     """
     setting = get_config().memory
     return recent_share(setting) / SHARE if isinstance(setting, float) else float(memory_budget())
+
+
+def set_amount() -> int:
+    """Return the memory budget where it was set to an amount, and one larger than any where it is a share of memory.
+
+    >>> from kernreg import config_context
+    >>> with config_context(memory="10MB"):
+    ...     set_amount()
+    10000000
+    """
+    setting = get_config().memory
+    return sys.maxsize if isinstance(setting, float) else memory_budget()
 
 
 def beyond_budget(needed: int, what: str, instead: str) -> str:

@@ -75,11 +75,12 @@ class RowTask:
 
     @classmethod
     def of(cls, kernel: RowKernel, function: Callable[..., Any], combine: str, n: int, m: int, square: bool) -> RowTask:
-        """Return the task for n rows against m: the size of its blocks follows from these."""
+        """Return the task for n rows against m: the size of its blocks follows from these, and from a budget that is set."""
         check_combine(combine)
         held = 1 if getattr(function, "on_operator", False) else m
         largest = TALL if getattr(function, "tall", False) else LARGEST
-        return cls(kernel, function, combine, block_rows(n, held, largest), square)
+        size = block_rows(n, held, largest, getattr(function, "holds", _HELD))
+        return cls(kernel, function, combine, size, square)
 
     def run(self, X: Any, Z: Any, rows: slice, args: Any) -> Any:
         """Return the result of one block, whose samples and arguments by row are given."""
@@ -133,7 +134,7 @@ def run_chunk(task: RowTask, X: Any, Z: Any, args: Any, start: int) -> Any:
     if is_streamed(X):  # every thread holds the rows it has read, too
         held += 8 * task.block_rows * abs(X.shape[1])
     together = max(1, budget // max(1, getattr(task.function, "holds", _HELD) * held))
-    # Blocks are of one size, for the sake of these bits, and fit even where the budget is smaller than one.
+    # Blocks are of one size, for the sake of these bits, and fit even where this machine's budget is smaller than one.
     with config_context(engine="local", memory=max(budget, held)), single_threaded_blas():
         run_tasks(work, len(blocks), together)
     if tree is not None:

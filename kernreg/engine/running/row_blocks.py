@@ -1,6 +1,7 @@
-"""Which rows are looked at together: decided by the shape of the matrix, never by memory, threads or workers.
+"""Which rows are looked at together: decided by the shape of the matrix, never by threads, workers or free memory.
 
-So a function sees the same blocks wherever it runs, and returns the same bits.
+So a function sees the same blocks wherever it runs, and returns the same bits. Only a memory budget that was set to an
+amount, and is too small for these blocks, makes them smaller: for all workers, and the same on every machine.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import Any
 
-from kernreg.engine.budget import rows_within
+from kernreg.engine.budget import rows_within, set_amount
 from kernreg.errors import ParameterError, shown
 
 LARGEST = 4096  # rows of a block
@@ -19,13 +20,16 @@ _TILE = 256  # rows that compiled code fills together
 _FEWEST, _PARTS = 256, 4  # small sets are cut into some blocks, too, but not into crumbs
 
 
-def block_rows(n: int, m: int, largest: int = LARGEST) -> int:
+def block_rows(n: int, m: int, largest: int = LARGEST, arrays: int | None = None) -> int:
     """Return how many rows of an n × m kernel matrix are looked at together: a power of two.
+
+    With ``arrays`` so many of the size of a block are held at once, and fit into a memory budget that is an amount.
 
     >>> block_rows(464_809, 2000), block_rows(5000, 2000), block_rows(50_000, 50_000), block_rows(100, 100)
     (4096, 1024, 128, 256)
     """
-    wanted = min(largest, max(_FEWEST, n // _PARTS), max(1, _ENTRIES // max(1, m)))
+    entries = _ENTRIES if arrays is None else min(_ENTRIES, set_amount() // (8 * arrays))
+    wanted = min(largest, max(_FEWEST, n // _PARTS), max(1, entries // max(1, m)))
     return 1 << (wanted.bit_length() - 1)
 
 

@@ -179,3 +179,23 @@ def _fake_progress(shown):
         yield shown.append
 
     return fake
+
+
+@given(st.integers(0, 10**6), st.integers(1, 10**6), st.sampled_from([4, 7]), st.integers(10**6, 10**9))
+def test_a_budget_that_is_an_amount_holds_all_arrays_of_a_block(n, m, arrays, budget):
+    with kr.config_context(memory=budget):
+        rows = block_rows(n, m, LARGEST, arrays)
+    assert rows & (rows - 1) == 0
+    assert rows == 1 or 8 * arrays * rows * m <= budget
+    assert rows <= block_rows(n, m)
+    with kr.config_context(memory=0.5):  # a share of what is free now: bits must not depend on it
+        assert block_rows(n, m, LARGEST, arrays) == block_rows(n, m)
+
+
+def test_rows_are_mapped_in_blocks_that_fit_into_the_budget():
+    many = rng.normal(size=(3000, 3))
+    seen = []
+    with kr.config_context(memory="6MB", threads=1):
+        sums = rbf(sigma=2.0).map_rows(many, many, lambda rows, block: seen.append(block.nbytes) or block.sum(axis=1))
+    assert max(seen) <= 6e6 / 4
+    np.testing.assert_allclose(sums, rbf(sigma=2.0)(many).sum(axis=1), rtol=1e-12)

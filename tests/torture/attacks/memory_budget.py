@@ -227,8 +227,13 @@ def run_kernel(case: Case) -> Outcome:
             "blocks": lambda: [None for _ in kernel.blocks(X, X)],
             "operator": lambda: kernel.operator(X) @ v,
             "adjoint": lambda: kernel.operator(X).T @ v,
+            "map_rows": lambda: kernel.map_rows(X, X, row_sums),
         }
         return several(calls, budget)
+
+
+def row_sums(rows: slice, block: np.ndarray) -> np.ndarray:
+    return block.sum(axis=1)
 
 
 ATTACKS = [
