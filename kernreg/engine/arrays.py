@@ -267,7 +267,7 @@ def _as_indices(X: Any, name: str) -> np.ndarray:
             f"{name} has shape {index.shape}; this kernel takes sample indices, a vector or a single column such as "
             "numpy.arange(n)"
         )
-    if index.dtype.kind == "f" and np.array_equal(index, np.floor(index)) and np.isfinite(index).all():
+    if index.dtype.kind == "f" and np.array_equal(index, np.floor(index)) and (np.abs(index) <= _EXACT_INTEGER).all():
         index = index.astype(np.int64)
     if index.dtype.kind not in "iu":
         raise DataError(

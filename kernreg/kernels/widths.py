@@ -183,14 +183,23 @@ def _spread(X: Any, weights: np.ndarray | None, unit: float = 1.0) -> tuple[floa
         of_entries = None if weights is None else np.repeat(weights, np.diff(X.indptr))
         stored, absent = X.data, float(n * d - X.data.size)
         if weights is not None and of_entries is not None:
-            absent = weights.sum() * d - of_entries.sum()
+            absent = float((weights * (d - np.diff(X.indptr))).sum())  # exactly 0 where there are none
         count = (stored.size if of_entries is None else of_entries.sum()) + absent
     else:
         of_entries, stored, absent = None if weights is None else weights[:, None], X, 0.0
         count = (n if weights is None else weights.sum()) * d
-    mean = _summed(stored, of_entries, unit, 0.0, 1) / count if count else 0.0
+    # As far from one of the entries as they are on average: the mean of entries that are all the same is that number.
+    near = 0.0 if absent else _one_of(stored, of_entries) / unit
+    mean = near + _summed(stored, of_entries, unit, near, 1) / count if count else 0.0
     squares = _summed(stored, of_entries, unit, mean, 2) + absent * mean * mean
     return float(count), float(mean), float(squares)
+
+
+def _one_of(stored: np.ndarray, weights: np.ndarray | None) -> float:
+    """Return an entry of a sample that counts."""
+    if not stored.size:
+        return 0.0
+    return float(np.ravel(stored[0 if weights is None else int(np.argmax(weights.ravel() > 0.0))])[0])
 
 
 def _summed(stored: np.ndarray, weights: np.ndarray | None, unit: float, mean: float, power: int) -> float:

@@ -33,14 +33,24 @@ def test_map_rows_adds_results():
     assert k.map_rows(X, Z, lambda rows, block: float(block.sum()), combine="add") == pytest.approx(K.sum(), rel=1e-12)
 
 
-@pytest.mark.parametrize("budget", [10_000, 300 * 8 * 4 * 100, "2GB"])
+@pytest.mark.parametrize("budget", ["4MB", "2GB", 0.01, 0.5])
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_map_rows_gives_the_same_bits_for_any_budget_and_number_of_threads(budget, threads):
+def test_map_rows_gives_the_same_bits_for_any_budget_that_holds_a_block_and_number_of_threads(budget, threads):
     k = rbf(sigma=2.0)
     expected = k.map_rows(X, Z, lambda rows, block: block.T @ block, combine="add")
     with kr.config_context(memory=budget, threads=threads):
         added = k.map_rows(X, Z, lambda rows, block: block.T @ block, combine="add")
     assert np.array_equal(added, expected)
+
+
+@pytest.mark.parametrize("budget", [10_000, 300 * 8 * 4 * 100])
+def test_map_rows_gives_the_same_bits_for_a_smaller_budget_and_any_number_of_threads(budget):
+    k, added = rbf(sigma=2.0), []
+    for threads in (1, 2, 5):
+        with kr.config_context(memory=budget, threads=threads):
+            added.append(k.map_rows(X, Z, lambda rows, block: block.T @ block, combine="add"))
+    assert all(np.array_equal(each, added[0]) for each in added)
+    np.testing.assert_allclose(added[0], k(X, Z).T @ k(X, Z), rtol=1e-12)
 
 
 def test_map_rows_does_not_change_what_the_function_returned():

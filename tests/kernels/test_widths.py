@@ -202,3 +202,15 @@ def test_widths_of_float32_samples_are_those_of_the_same_numbers_in_float64(size
         expected = kr.make_kernel(name, sigma=word).bind(samples.astype(float)).sigma
         assert kr.make_kernel(name, sigma=word).bind(given).sigma == pytest.approx(expected, rel=1e-9)
         assert expected / size > 0.1
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 1 / 3, 1e5 + 0.1])
+@pytest.mark.parametrize("form", [np.asarray, np.float32, sp.csr_array])
+@pytest.mark.parametrize("weights", [None, [0.0, 1.0, 2.0, 3.0, 1.0, 1.0, 0.1]])
+def test_widths_of_samples_that_are_all_the_same_are_one(value, form, weights):
+    samples = np.full((7, 3), value)
+    if weights is not None:
+        samples[0] = 7.0  # which does not count
+    for name in ("rbf", "laplacian", "matern"):
+        assert kr.make_kernel(name, sigma="scale").resolve_widths(form(samples), weights).sigma == 1.0
+        assert kr.make_kernel(name, sigma="3*scale").resolve_widths(form(samples), weights).sigma == 3.0

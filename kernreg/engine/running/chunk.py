@@ -75,7 +75,7 @@ class RowTask:
 
     @classmethod
     def of(cls, kernel: RowKernel, function: Callable[..., Any], combine: str, n: int, m: int, square: bool) -> RowTask:
-        """Return the task for n rows against m: the size of its blocks follows from these, and from a budget that is set."""
+        """Return the task for n rows against m: the size of its blocks follows from these, and from a set budget."""
         check_combine(combine)
         held = 1 if getattr(function, "on_operator", False) else m
         largest = TALL if getattr(function, "tall", False) else LARGEST

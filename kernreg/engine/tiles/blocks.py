@@ -14,10 +14,10 @@ from kernreg.engine.memory import empty
 from kernreg.engine.program import Program
 from kernreg.engine.tiles.grid import BLOCK, padded
 from kernreg.engine.tiles.precision import in_single, within_range
-from kernreg.engine.tiles.weights import make_apply_normalizers
 from kernreg.engine.tiles.sparse import SparseStatistic
 from kernreg.engine.tiles.statistics import DenseStatistic
 from kernreg.engine.tiles.store import copy_row, make_store
+from kernreg.engine.tiles.weights import make_apply_normalizers
 from kernreg.errors import DataError
 
 

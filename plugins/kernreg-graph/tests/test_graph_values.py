@@ -112,6 +112,16 @@ def test_pagerank_is_where_the_walk_stands(alpha, dangling):
     np.testing.assert_allclose(K.sum(axis=1), 1.0, rtol=1e-13)
 
 
+@pytest.mark.parametrize("dangling", ["restart", "stay", "uniform"])
+@pytest.mark.parametrize("size", [1e-312, 1e-300, 1e300, 1e307])
+def test_pagerank_takes_shares_of_weights_of_any_size(dangling, size):
+    A = random_graph(18, 3, weighted=False)
+    expected = pagerank(graph=A, dangling=dangling)(np.arange(18))
+    np.testing.assert_allclose(
+        pagerank(graph=A * size, dangling=dangling)(np.arange(18)), expected, rtol=1e-12, atol=1e-15
+    )
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_shortest_path_is_the_exponential_of_the_distance(weighted):
     A = random_graph(20, 2, weighted=True)

@@ -170,3 +170,34 @@ def test_errors():
     assert gak(sigma=1.0, band=3)([np.zeros(4)], [np.zeros(9)])[0, 0] == 0.0
     with pytest.raises(ParameterError, match="an integer >= 0"):
         gak(band=-1)
+
+
+@pytest.mark.parametrize(
+    ("x", "z", "sigma"),
+    [
+        ([0.0, 1.0, 2.0], [1e8, 0.0], 1.0),
+        ([0.0], [1e9], 1.0),
+        ([0.0, 1e9], [0.0, 0.0, 1e9 + 1], 1.0),
+        ([0.0, 1e-200], [1e-200], 1e-200),
+        ([0.0, 1e200], [1e200], 1e200),
+        ([0.0] * 5, [3e12, 0.0, 1e3], 1e-3),
+    ],
+)
+def test_logarithms_are_right_however_far_vectors_are_apart(x, z, sigma):
+    x, z = np.array(x), np.array(z)
+    unit = np.longdouble(sigma)
+    exact = float(logarithms(x / unit, z / unit, 1.0))
+    assert log_gak([x], [z], sigma=sigma)[0, 0] == pytest.approx(exact, rel=1e-12)
+    assert np.isfinite(gak(sigma=sigma)([x, z])).all()
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+@pytest.mark.parametrize("sigma", ["median", "scale"])
+def test_words_for_sigma_follow_series_of_any_size(size, sigma):
+    series = [np.array([1.0, 2.0]), np.array([5.0]), np.array([3.0, 3.5, 0.0])]
+    k = gak(sigma=sigma)
+    np.testing.assert_allclose(k([size * x for x in series]), k(series), rtol=1e-12)
+
+
+def test_sigma_of_series_that_are_constant_is_one():
+    assert gak(sigma="scale").bind([np.full(4, 0.1), np.full(4, 0.1), np.full(4, 0.1)]).sigma == 1.0

@@ -167,3 +167,19 @@ def test_errors():
         gmm_kl(divergence="exact")
     with pytest.raises(ParameterError, match="components"):
         gmm_kl(components=0)
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 1e5 + 0.1])
+def test_a_constant_feature_has_the_usual_variance_whatever_its_value(value):
+    rng = np.random.default_rng(0)
+    first = [rng.normal(size=7) for _ in range(3)]
+    found = gmm_kl().bind([np.column_stack([x, np.full(7, value)]) for x in first]).variances
+    assert found[0] == pytest.approx(np.concatenate(first).var())
+    assert found[1] == pytest.approx(found[0] / 2)  # the mean of the variances
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-160, 1e160, 1e200])
+def test_vectors_whose_variances_are_no_numbers_are_refused(size):
+    bags = [size * np.random.default_rng(seed).normal(size=(4, 2)) for seed in range(3)]
+    with pytest.raises(DataError, match="scale the features"):
+        gmm_kl()(bags)

@@ -252,3 +252,12 @@ def test_wrong_samples_are_refused(make, said):
 def test_wrong_parameters_are_refused(wrong):
     with pytest.raises(ParameterError, match="accepted is"):
         gower(**wrong)
+
+
+def test_weights_and_ranges_that_float64_cannot_hold_together_are_refused():
+    X = np.array([[1.0, 0.0], [0.0, 1.0], [np.nan, 0.0]])
+    assert gower(weights=(1e308, 1e308)).bind(X)(X).tolist() == gower().bind(X)(X).tolist()
+    with pytest.raises(DataError, match="less than 1e-290"):
+        gower(weights=(1e-200, 1e200)).bind(X)(X)
+    with pytest.raises(DataError, match="scale the column"):
+        gower().bind(X * [1e-310, 1.0])(X)

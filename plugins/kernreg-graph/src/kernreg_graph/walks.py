@@ -74,12 +74,21 @@ class _Walk:
     right: np.ndarray
 
 
+def _transitions(A: sp.csr_array) -> sp.csr_array:
+    """Return each row divided by its sum, of weights of any size: the largest of a row is brought to 1 first."""
+    P = A.copy()
+    lengths = np.diff(P.indptr)
+    largest = np.zeros(P.shape[0])
+    largest[lengths > 0] = np.maximum.reduceat(P.data, P.indptr[:-1][lengths > 0]) if P.nnz else 0.0
+    P.data /= np.repeat(largest, lengths)
+    return sp.csr_array(sp.diags_array(inverse_or_zero(np.asarray(P.sum(axis=1)).ravel())) @ P)
+
+
 def _pagerank_walk(graph: Any, alpha: float = 0.15, dangling: str = "restart") -> _Walk:
     A = as_graph(graph, "pagerank")
     size, follow = A.shape[0], 1.0 - alpha
-    weights = np.asarray(A.sum(axis=1)).ravel()
-    stuck = (weights == 0.0).astype(np.float64)
-    P = sp.csr_array(sp.diags_array(inverse_or_zero(weights)) @ A)
+    P = _transitions(A)
+    stuck = (np.diff(A.indptr) == 0).astype(np.float64)
     if dangling == "stay":
         P = sp.csr_array(P + sp.diags_array(stuck))
     factors: Any = splu(sp.csc_array(sp.eye_array(size) - follow * P))

@@ -24,9 +24,12 @@ def _typical_scale(samples: PackedSamples, weights: np.ndarray | None, parameter
     factor, _, word = parameters["sigma"].rpartition("*")
     counts = np.ones(len(samples)) if weights is None else weights
     per_vector, vectors = np.repeat(counts, samples.lengths), samples.values
+    unit = unit_of(vectors)
+    vectors = vectors / unit
     if word == "scale":
-        mean = np.average(vectors, axis=0, weights=per_vector)
-        typical = float(np.sqrt(np.average(((vectors - mean) ** 2).sum(axis=1), weights=per_vector)))
+        apart = vectors - vectors[np.argmax(per_vector > 0.0)]  # exactly 0 where all are the same
+        apart -= np.average(apart, axis=0, weights=per_vector)
+        typical = float(np.sqrt(np.average((apart**2).sum(axis=1), weights=per_vector)))
     else:
         if len(vectors) > VECTORS:
             chosen = np.sort(np.random.default_rng(0).choice(len(vectors), VECTORS, replace=False))
@@ -35,8 +38,18 @@ def _typical_scale(samples: PackedSamples, weights: np.ndarray | None, parameter
         first, second = np.triu_indices(len(vectors), 1)
         apart = distances > 0.0
         typical = weighted_median(distances[apart], (per_vector[first] * per_vector[second])[apart])
-    size = typical * np.sqrt(weighted_median(samples.lengths.astype(np.float64), counts))
+    size = unit * typical * float(np.sqrt(weighted_median(samples.lengths.astype(np.float64), counts)))
     return float(factor or 1.0) * (size if size > 0.0 else 1.0)
+
+
+def unit_of(values: np.ndarray) -> float:
+    """Return the size of values whose squares would be 0 or infinite, else 1.
+
+    >>> unit_of(np.array([[1e-200, -3e-200]])), unit_of(np.array([[2.0]]))
+    (3e-200, 1.0)
+    """
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    return 1.0 if largest == 0.0 or 1e-100 < largest < 1e100 else largest
 
 
 def weighted_median(values: np.ndarray, weights: np.ndarray) -> float:

@@ -30,8 +30,16 @@ variances = Domain("'data', or a sequence of numbers > 0, one for each feature",
 def _variances_of_features(samples: PackedSamples, weights: np.ndarray | None, parameters: Mapping[str, Any]) -> Any:
     """Return the variances of the features over all vectors; of one that is constant the mean of them, or 1."""
     counts = np.repeat(np.ones(len(samples)) if weights is None else weights, samples.lengths)
-    mean = np.average(samples.values, axis=0, weights=counts)
-    found = np.average((samples.values - mean) ** 2, axis=0, weights=counts)
+    apart = samples.values - samples.values[np.argmax(counts > 0.0)]  # exactly 0 of a feature that is constant
+    apart -= np.average(apart, axis=0, weights=counts)
+    with np.errstate(over="ignore", under="ignore"):
+        found = np.average(apart**2, axis=0, weights=counts)
+    sizes = np.abs(apart).max(axis=0, initial=0.0)
+    if not (np.isfinite(found).all() and (found[sizes > 0.0] > 1e-280).all()):
+        raise DataError(
+            f"gmm-kl: vectors differ by {sizes[sizes > 0.0].min():.3g} to {sizes.max():.3g} in their features, and the "
+            "squares of that are beyond the range of numbers; scale the features"
+        )
     usual = float(found.mean())
     return tuple(np.where(found > 0.0, found, usual if usual > 0.0 else 1.0).tolist())
 

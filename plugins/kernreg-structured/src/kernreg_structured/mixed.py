@@ -79,6 +79,11 @@ def _with_columns(samples: PackedSamples, categorical: Any, ranges: Any, weights
     equal = _categorical(samples, categorical)
     # A column without a range has values that are the same or not, like one of categories.
     scales = [-1.0 if equal[k] or spread == 0.0 else factors[k] / spread for k, spread in enumerate(ranges)]
+    if any(factors[k] > 0.0 and not 1e-290 < abs(scale) < math.inf for k, scale in enumerate(scales)):
+        raise DataError(
+            "gower: the range of a column is so large or so small that its weight over the range is beyond float64; "
+            "scale the column, or its weight"
+        )
     columns = np.array((scales, factors))
     return samples.values, np.ndarray((n, 2, d), np.float64, columns, strides=(0, *columns.strides))
 
@@ -90,7 +95,11 @@ def _factors(weights: tuple[float, ...] | None, d: int) -> Sequence[float]:
         raise DataError(f"gower: weights has {len(factors)} numbers, and there are {d} columns; give one for each")
     if not sum(factors) > 0.0:
         raise DataError("gower: all weights are 0; at least one column must count")
-    return factors
+    unit = math.frexp(max(factors))[1]  # weights count beside each other: their sum must not be infinite
+    scaled = tuple(math.ldexp(factor, -unit) for factor in factors)
+    if any(factor > 0.0 and small < 1e-290 for factor, small in zip(factors, scaled, strict=True)):
+        raise DataError("gower: a weight is less than 1e-290 of another one; beside it, it counts nothing: give 0")
+    return scaled
 
 
 def _example(rng: np.random.Generator, n: int) -> tuple[Any, np.ndarray]:

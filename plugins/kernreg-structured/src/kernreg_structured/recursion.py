@@ -19,7 +19,9 @@ LOG2E = 1.0 / math.log(2.0)
 LN2_HEAD, LN2_TAIL = float.fromhex("0x1.62e42fefap-1"), float.fromhex("0x1.cf79abc9e3b3ap-40")
 ROUND = 6755399441055744.0  # 1.5 · 2^52: adding and subtracting it rounds to a whole number
 SHIFT = 4503599627370496.0  # 2^52: the low bits of 2^52 + k are k
-NOTHING = -1e15  # the exponent of zero
+NOTHING = -1e307  # the exponent of zero
+FARTHEST = 1e300  # squared distances, in widths, beyond this one count as it
+EXACT = 1e15  # from here on only the exponent counts, and rounding leaves nothing of the mantissa
 LEAST = -1000.0  # below this power of two a term is nothing beside another
 
 EXPONENT = np.uint64(52)
@@ -54,12 +56,13 @@ def _exp_reduced(r):
 
 
 @compiled_loop
-def _local(distances, weights, first, count, half_precision, g, exponents):
-    """g 2^-exponent = w κ / (2 - w κ), κ = exp(-d²/2σ²), for ``count`` squared distances; w = 1 without weights."""
+def _local(distances, weights, first, count, g, exponents):
+    """g 2^-exponent = w κ / (2 - w κ), κ = exp(-u), for ``count`` numbers u = d²/2σ²; w = 1 without weights."""
     for k in range(count):
-        u = distances[k] * half_precision
+        u = distances[k] if distances[k] < FARTHEST else FARTHEST
         n = (u * LOG2E + ROUND) - ROUND
-        p = _exp_reduced((n * LN2_HEAD - u) + n * LN2_TAIL)
+        r = (n * LN2_HEAD - u) + n * LN2_TAIL
+        p = _exp_reduced(r if u < EXACT else 0.0)
         if weights.size:
             p = p * weights[first + 2 * k]
         small = _power_of_two(-(n if n < 1000.0 else 1000.0))
@@ -84,7 +87,7 @@ def _step(g, exponents, count, last, before, new):
 
 
 @compiled_loop
-def _log_alignments(x, z, width, half_precision, weights, band, work):
+def _log_alignments(x, z, width, precision, weights, band, work):
     """log Σ over alignments of Π of local similarities; x is width × n, z width × m with its columns reversed."""
     n, m = len(x) // width, len(z) // width
     distances, g, exponents = work[0], work[1], work[2]
@@ -104,12 +107,14 @@ def _log_alignments(x, z, width, half_precision, weights, band, work):
             xs, zs = x[d * n + low :], z[d * m + m - 1 - t + low :]
             if d == 0:
                 for k in range(count):
-                    distances[k] = (xs[k] - zs[k]) * (xs[k] - zs[k])
+                    gap = (xs[k] - zs[k]) * precision
+                    distances[k] = gap * gap
             else:
                 for k in range(count):
-                    distances[k] += (xs[k] - zs[k]) * (xs[k] - zs[k])
+                    gap = (xs[k] - zs[k]) * precision
+                    distances[k] += gap * gap
         # weights[band + i - j] with i - j = 2 i - t
-        _local(distances, weights, band + 2 * low - t, count, half_precision, g, exponents)
+        _local(distances, weights, band + 2 * low - t, count, g, exponents)
         # Cell i stands at i + 1, so that its neighbours i - 1 and i begin at low.
         last, before, new = (m1[low:], e1[low:]), (m2[low:], e2[low:]), (m0[low:], e0[low:])
         _step(g, exponents, count, last, before, new)
@@ -141,7 +146,7 @@ def log_alignments(left, right, width, sigma, band, weights, same, out):
     for j in range(len(z_starts) - 1):
         other = max(other, (z_starts[j + 1] - z_starts[j]) // width)
     work, backwards = np.empty((9, longest + 3)), np.empty(other * width)
-    half_precision = 0.5 / (sigma * sigma)
+    precision = math.sqrt(0.5) / sigma  # not squared: of a tiny width that would be infinite
     for j in range(len(z_starts) - 1):
         m = (z_starts[j + 1] - z_starts[j]) // width
         _reversed(Z, z_starts[j], m, width, backwards)
@@ -152,7 +157,7 @@ def log_alignments(left, right, width, sigma, band, weights, same, out):
             else:
                 series = X[x_starts[i] : x_starts[i + 1]]
                 reverse = backwards[: width * m]
-                out[i, j] = _log_alignments(series, reverse, width, half_precision, weights, band, work)
+                out[i, j] = _log_alignments(series, reverse, width, precision, weights, band, work)
             if same:
                 out[j, i] = out[i, j]
 
