@@ -394,3 +394,16 @@ def test_local_bandwidths_of_a_float32_reference_serve_float64_samples(X):
     k = local_rbf(n_neighbors=4).bind(single)
     for A, B in ((single.astype(float), single), (single, single.astype(float)), (X[:5], single)):
         np.testing.assert_allclose(k(A, B), exact(A.astype(float), B.astype(float)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_predictions_of_parts_are_those_of_all_as_far_as_coefficients_allow(seed):
+    rng = np.random.default_rng(seed)
+    samples = rng.normal(size=(300, 3))
+    samples[:5] += 1e3 * rng.normal(size=(5, 3))  # expanded squares are off where samples are far apart
+    machine = LABRBFRegressor().fit(samples, np.sin(samples[:, 0]))
+    expected = machine.kernel_(samples, machine.centres_) @ np.ravel(machine.dual_coef_) + machine.intercept_
+    allowed = 16 * np.finfo(float).eps * np.abs(machine.dual_coef_).sum()
+    assert np.abs(machine.predict(samples) - expected).max() <= allowed
+    parts = np.concatenate([machine.predict(samples[i : i + 7]) for i in range(0, 300, 7)])
+    assert np.abs(parts - machine.predict(samples)).max() <= allowed / 8

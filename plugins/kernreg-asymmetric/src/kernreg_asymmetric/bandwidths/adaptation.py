@@ -28,7 +28,7 @@ import numpy as np
 from scipy import linalg
 
 from kernreg_asymmetric.bandwidths.overlap import LARGEST, overlap_slopes, overlaps
-from kernreg_asymmetric.bandwidths.per_centre import exponents
+from kernreg_asymmetric.bandwidths.per_centre import exact_exponents, exponents
 
 _JITTER = 1e-13  # of λ, relative to the mean diagonal of K̃ᵀVK̃
 _LEVERAGE = 1e-6  # least 1 - h: a sample that is fitted whatever the others say
@@ -60,6 +60,11 @@ class Expansion:
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Return f of samples in rows."""
         return kernel_values(X, self.centres, self.log_squares) @ self.coefficients + self.intercept
+
+    def exactly(self, X: np.ndarray) -> np.ndarray:
+        """Return the same for predictions: large coefficients of opposite signs magnify what an exponent is off by."""
+        squares = np.exp(np.clip(self.log_squares, -LARGEST, LARGEST))
+        return np.exp(-exact_exponents(X, self.centres, squares)) @ self.coefficients + self.intercept
 
     def error(self, data: Sample) -> float:
         """Return the weighted mean squared error."""

@@ -34,6 +34,7 @@ from kernreg_asymmetric.bandwidths.per_centre import lab_rbf
 from kernreg_asymmetric.targets import class_codes, dense_table, one_vs_rest, real_targets
 
 _SMALL = 1_000_000  # kernel values of samples and centres
+_AT_ONCE = 1 << 18  # kernel values of a prediction: some arrays of 2 MB
 
 
 @dataclass(frozen=True)
@@ -145,10 +146,10 @@ class _LABRBF(AtomicFit, BaseEstimator):
         scaled = (X.astype(np.float64, copy=False) - self._mean) / self._scale
         found: Expansion = self._expansion
         values = np.empty((len(X), len(self.intercept_)), dtype=X.dtype)
-        step = max(1, (1 << 24) // max(1, len(found.centres)))
+        step = max(1, _AT_ONCE // max(1, len(found.centres)))
         for start in range(0, len(X), step):
             rows = slice(start, start + step)
-            values[rows] = found(scaled[rows]) * self._target_scale + self._target_mean
+            values[rows] = found.exactly(scaled[rows]) * self._target_scale + self._target_mean
         return values
 
 
