@@ -219,3 +219,22 @@ def test_wrong_parameters_are_explained(data):
         neighbour_spectrum(S, Q, **{**rest, "weights": -np.ones(9)})
     with pytest.raises(ParameterError, match="n_neighbors=10, and there are 9 samples"):
         neighbour_spectrum(S, Q, **rest, n_neighbors=10)
+
+
+@pytest.mark.parametrize("inner", ["rbf(sigma=2.0)", "sne(sigma=2.0)", "t(sigma=2.0)"])
+@pytest.mark.parametrize("learnt", ["corrected", "projected"])
+def test_kernels_learned_on_float32_samples_are_as_good_as_their_result(inner, learnt):
+    rng = np.random.default_rng(4)
+    S, X, Z = (rng.normal(size=(n, 3)).astype(np.float32) for n in (7, 9, 5))
+    A = 1e4 * rng.normal(size=(7, 7))  # which magnifies what values are off by
+    params = {"correction": A + A.T if inner.startswith("rbf") else A} if learnt == "corrected" else {"factor": A}
+    k, exact = (kr.make_kernel(learnt, kernel=inner, samples=side, **params) for side in (S, S.astype(float)))
+    expected = exact(X.astype(float), Z.astype(float))
+    size = np.abs(expected).max()
+    for x, z in ((X, Z.astype(float)), (X.astype(float), Z), (X, Z)):
+        bar = 1e-11 if x.dtype != z.dtype else 1e-6
+        assert np.abs(k(x, z) - expected).max() <= bar * size
+        assert np.abs(k.operator(x, z) @ np.eye(5) - expected).max() <= 1e-11 * size
+    assert k(X, Z).dtype == np.float32
+    own = exact.diagonal(X.astype(float))
+    assert np.abs(k.diagonal(X) - own).max() <= 1e-6 * np.abs(own).max()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from kernreg.engine.arrays import is_sparse, result_dtype
+from kernreg.engine.arrays import in_double, is_sparse, result_dtype
 from kernreg.engine.budget import rows_within
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
@@ -54,12 +54,12 @@ class _ThroughSamples(CombinedKernel):
         return self
 
     def _to_samples(self, X: Any) -> np.ndarray:
-        """Return k0(X, S), in float64."""
-        return np.asarray(self.parts[0]._evaluate(X, self._held, None, None), dtype=np.float64)
+        """Return k0(X, S), computed in float64: what it is multiplied with may be large."""
+        return np.asarray(self.parts[0]._evaluate(in_double(X), self._held, None, None), dtype=np.float64)
 
     def _from_samples(self, Z: Any) -> np.ndarray:
-        """Return k0(S, Z), in float64."""
-        return np.asarray(self.parts[0]._evaluate(self._held, Z, None, None), dtype=np.float64)
+        """Return k0(S, Z), computed in float64."""
+        return np.asarray(self.parts[0]._evaluate(self._held, in_double(Z), None, None), dtype=np.float64)
 
     def _scalar_rows(self) -> Any:
         return self.samples.toarray() if is_sparse(self.samples) else self.samples
@@ -103,7 +103,8 @@ class Corrected(_ThroughSamples):
         start = self._training_start(X, other, self_start)
         if start is not None:
             return copied(self.training[start : start + X.shape[0]].astype(dtype), out)
-        K = np.asarray(self.parts[0]._evaluate(X, Z, None, self_start), dtype=np.float64)
+        both = in_double(X), None if Z is None else in_double(Z)
+        K = np.asarray(self.parts[0]._evaluate(*both, None, self_start), dtype=np.float64)
         mirrored = self.symmetric and (Z is None or same_samples(X, Z))
         left = self._to_samples(X)
         step = rows_within(2 * len(self.correction), 8)
@@ -119,7 +120,7 @@ class Corrected(_ThroughSamples):
         dtype = result_dtype(X, X)
         if self._training_start(X, X, None) is not None:
             return self.training.diagonal().astype(dtype)
-        values = self.parts[0]._diagonal(X).astype(np.float64)
+        values = self.parts[0]._diagonal(in_double(X)).astype(np.float64)
         step = rows_within(3 * len(self.correction), 8)
         for begin in range(0, X.shape[0], step):
             rows = slice(begin, begin + step)
@@ -137,7 +138,7 @@ class Corrected(_ThroughSamples):
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         if self._training_start(X, X if Z is None else Z, None) is not None:
             return with_form(aslinearoperator(self.training))
-        inner = self.parts[0]
+        inner, X, Z = self.parts[0], in_double(X), None if Z is None else in_double(Z)
         plain, left = inner._operator(X, Z), inner._operator(X, self._held)
         right = left.T if Z is None and self.symmetric else inner._operator(self._held, X if Z is None else Z)
         return with_form(plain + left @ (aslinearoperator(self.correction) @ right), plain, left)
@@ -201,8 +202,8 @@ class Projected(_ThroughSamples):
 
     def _operator(self, X: Any, Z: Any) -> LinearOperator:
         inner, factor = self.parts[0], aslinearoperator(self.factor)
-        left = inner._operator(X, self._held)
-        right = left if Z is None else inner._operator(Z, self._held)
+        left = inner._operator(in_double(X), self._held)
+        right = left if Z is None else inner._operator(in_double(Z), self._held)
         return with_form((left @ factor) @ (right @ factor).T, left, right)
 
     def scalar(self, x: Any, z: Any) -> float:
