@@ -101,7 +101,11 @@ class NeighbourSpectrum(Kernel):
     def _extended(self, X: Any, scaled: np.ndarray) -> np.ndarray:
         from sklearn.metrics import pairwise_distances
 
-        distances = pairwise_distances(X, self._held)
+        R = self._held
+        if not is_sparse(R):  # expanded squares of samples far from the origin say nothing about their distances
+            centre = R.mean(axis=0, dtype=np.float64)
+            X, R = X - centre, R - centre
+        distances = pairwise_distances(X, R)
         nearest = np.partition(distances, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1]
         w = ((distances <= nearest[:, None]) | (distances <= self.radii)).astype(np.float64)
         degree = w.sum(axis=1)

@@ -191,6 +191,8 @@ def neighbour_graph(X: Any, n_neighbors: Any) -> NeighbourGraph:
         )
     if is_sparse(X) and X.nnz > _SPARSE * n * X.shape[1] and 16 * 8 * n * X.shape[1] <= memory_budget():
         X = X.toarray()  # distances of dense rows are products of matrices
+    if not is_sparse(X):  # expanded squares of samples far from the origin say nothing about their distances
+        X = X - X.mean(axis=0, dtype=np.float64)
     distances, indices = NearestNeighbors(n_neighbors=k).fit(X).kneighbors()
     rows = np.repeat(np.arange(n), k)
     near = sp.csr_array((np.ones(len(rows)), (rows, indices.ravel())), shape=(n, n))

@@ -552,3 +552,14 @@ def test_parts_for_other_learners_are_public(data):
     learner = SCGOSK(n_components=20, method="vertex").fit(X, known)
     kernel = graph.kernel(X, vectors, learner.weights_, 1.0 - values)
     np.testing.assert_allclose(kernel(X + 0.1, X), learner.kernel_(X + 0.1, X), atol=1e-12)
+
+
+@pytest.mark.parametrize("features", [3, 20])
+@pytest.mark.parametrize("offset", [2.0**20, 2.0**27, 2.0**30])
+def test_neighbours_are_the_same_wherever_the_origin_is(features, offset):
+    rng = np.random.default_rng(0)
+    X, Z = (np.round(rng.normal(size=(n, features)) * 2**16) / 2**16 for n in (40, 9))
+    y = np.arange(40) // 20
+    here, there = (kr.make_solver("scg-osk", n_neighbors=5).fit(X + shift, y).kernel_ for shift in (0.0, offset))
+    np.testing.assert_allclose(there(X + offset), here(X), atol=1e-12)
+    np.testing.assert_allclose(there(Z + offset, X + offset), here(Z, X), atol=1e-12)
