@@ -16,7 +16,7 @@ from kernreg.engine.dispatch import LOCAL, configured_engine, current_engine, pl
 from kernreg.engine.products import mirrored_columns
 from kernreg.engine.running.handles import is_streamed
 from kernreg.kernels.columns import are_wide, blocks_by_columns
-from kernreg.kernels.ranges import warn_unless_finite
+from kernreg.kernels.ranges import warn_if_vanished, warn_unless_finite
 from kernreg.kernels.row_block_operator import RowBlockOperator
 from kernreg.kernels.samples import overlaps, same_samples
 from kernreg.kernels.sharing import current_store
@@ -47,6 +47,8 @@ class Kernel(KernelValue):
     __slots__ = ()
     #: Whether making one binds the kernels among its parameters, and so evaluates them.
     binds_parameters: ClassVar[bool] = False
+    #: Whether its values are products of those of its parts, and so may leave the range of numbers where these do not.
+    multiplies: ClassVar[bool] = False
 
     # What a kind of kernel defines ------------------------------------------------------------------------
 
@@ -129,12 +131,17 @@ class Kernel(KernelValue):
             other = X if Z is None else Z
             check_out(out, (X.shape[0], other.shape[0]), result_dtype(X, other))
             if overlaps(out, X) or overlaps(out, other):
-                out[...] = self._matrix(X, Z, None)  # what is read must not be overwritten meanwhile
+                values = self._matrix(X, Z, None)  # what is read must not be overwritten meanwhile
+                warn_if_vanished(self, values, X)
+                out[...] = values
                 return warn_unless_finite(self, out)
         store = current_store()
         if store is not None and out is None:
-            return warn_unless_finite(self, store.matrix(self, X, Z, lambda: self._matrix(X, Z, None)))
-        return warn_unless_finite(self, self._matrix(X, Z, out))
+            K = store.matrix(self, X, Z, lambda: self._matrix(X, Z, None))
+        else:
+            K = self._matrix(X, Z, out)
+        warn_if_vanished(self, K, X)
+        return warn_unless_finite(self, K)
 
     def _matrix(self, X: Any, Z: Any, out: np.ndarray | None = None) -> np.ndarray:
         """Return K(X, Z) of checked samples by the configured engine; `_evaluate` is what one machine does."""

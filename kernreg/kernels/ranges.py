@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from kernreg.common.callers import PACKAGE, level_outside
-from kernreg.engine.arrays import is_sparse
+from kernreg.engine import Handle
+from kernreg.engine.arrays import in_double, is_sparse
 from kernreg.errors import RangeWarning
 
 #: Between these sizes, in magnitude, samples are safe: sums of products, and sums of differences.
@@ -30,6 +31,7 @@ SAFE: dict[str, tuple[float, float]] = {
 
 DISTANCES = ("sqeuclidean", "l1")
 _LOOKED_AT = 1_000_000  # values of a matrix: it takes less than a millisecond
+_DIAGONAL = 64  # samples that are compared with themselves where all values are zero
 
 
 def warn_beyond(kernel: Any, X: Any, name: str) -> None:
@@ -82,6 +84,47 @@ def warn_unless_finite(kernel: Any, values: np.ndarray) -> np.ndarray:
             stacklevel=level_outside(),
         )
     return values
+
+
+def warn_if_vanished(kernel: Any, values: np.ndarray, X: Any) -> None:
+    """Warn where products and powers of kernels, or float32, leave nothing of values: where not even k(x, x) remains.
+
+    Kernels of one function have a range of samples instead. That samples are so far apart that nothing is left of their
+    similarity is no loss.
+    """
+    inside = sys._getframe(2).f_code.co_filename.startswith(PACKAGE)
+    if inside or not getattr(kernel, "parts", ()) or isinstance(X, Handle) or not values.size:
+        return
+    tiny = np.finfo(values.dtype).tiny
+    if _largest(values[0]) >= tiny or _largest(values[:: max(1, values.size // _LOOKED_AT)]) >= tiny:
+        return
+    with np.errstate(all="ignore"):
+        some = in_double(X[:_DIAGONAL])
+        own = _largest(kernel._anchored(X, None)._diagonal(some))
+        lost = 0.0 < own < tiny or (own == 0.0 and _lost(kernel._anchored(X, None), some))
+    if lost:
+        warnings.warn(
+            f"{kernel.name}: kernel values of these samples are below {tiny:.3g}, and so beyond the range of "
+            f"{values.dtype}: they are 0. Scale the samples, or multiply the kernel"
+            f"{', or take float64' if values.dtype == np.float32 else ''}",
+            RangeWarning,
+            stacklevel=level_outside(),
+        )
+
+
+def _lost(kernel: Any, X: Any) -> bool:
+    """Return whether k(x, x) is zero for kernels among the parts of a kernel that multiply others that are not."""
+    parts = getattr(kernel, "parts", ())
+    inner = kernel._seen_by_parts(X) if parts else ()
+    if any(_lost(part, x) for part, x in zip(parts, inner, strict=True)):
+        return True
+    if not kernel.multiplies or _largest(kernel._diagonal(X)) > 0.0:
+        return False
+    return all(_largest(part._diagonal(x)) > 0.0 for part, x in zip(parts, inner, strict=True))
+
+
+def _largest(values: np.ndarray) -> float:
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
 def _beyond(values: np.ndarray, low: float, high: float) -> float:

@@ -148,3 +148,46 @@ def test_of_a_large_matrix_rows_are_looked_at_that_are_evenly_spaced():
     taken[8, 7] = np.inf  # every fourth row
     with pytest.warns(RangeWarning, match="tanh: a value is inf"):
         warn_unless_finite(kr.make_kernel("tanh"), taken)
+
+
+@pytest.mark.parametrize(
+    ("spec", "dtype", "size", "lost"),
+    [
+        ("power('linear', exponent=3)", np.float64, 1e-120, True),
+        ("power('linear', exponent=3)", np.float64, 1e-40, False),
+        ("power('linear', exponent=3)", np.float32, 1e-8, True),
+        ("multiply('linear', 'linear')", np.float64, 1e-120, True),
+        ("scale('linear', factor=1e-200)", np.float64, 1e-100, True),
+        ("symmetrize('tl1(rho=1e-30)', how='left')", np.float32, 1e-30, True),
+        ("centered(\"power('linear', exponent=3)\")", np.float64, 1e-120, True),
+        ("power('rbf(sigma=1.0)', exponent=3)", np.float64, 1e-120, False),
+    ],
+)
+@pytest.mark.parametrize("bound", [False, True])
+def test_combinations_of_which_nothing_is_left_are_told(spec, dtype, size, lost, bound):
+    samples = (np.abs(X) * size).astype(dtype)
+    k = kr.make_kernel(spec)
+    k = k.bind(samples) if bound else k
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        K = k(samples)
+    assert any(issubclass(warning.category, RangeWarning) for warning in heard) == lost
+    assert K.any() != lost
+
+
+def test_mapped_and_packed_samples_of_which_nothing_is_left_are_told():
+    series = [np.array([0.0, 1.0]), np.array([2.0, 2.0, 0.0])]
+    with pytest.warns(RangeWarning, match="below"):
+        kr.kernels.compose("power('linear', exponent=3)", np.tanh)(1e-120 * np.abs(X) + 1e-121)
+    with pytest.warns(RangeWarning, match="below"):
+        (1e-200 * (1e-200 * kr.make_kernel("gak", sigma=1.0)))(series)
+    with pytest.warns(RangeWarning, match="below"):
+        (1e-200 * (1e-200 * kr.make_kernel("precomputed", K=np.eye(2))))([0, 1])
+
+
+def test_far_samples_are_no_loss():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not kr.make_kernel("multiply('rbf(sigma=0.1)', 'tl1(rho=1.0)')")(X, X + 1e3).any()
+        assert not kr.make_kernel("centered('linear')")(X[:1]).any()
+        assert not kr.make_kernel("power('linear', exponent=2)")(np.zeros((3, 2))).any()

@@ -101,6 +101,7 @@ class Product(_Elementwise):
     """
 
     __slots__ = ()
+    multiplies = True
     _ufunc = np.multiply
 
     def scalar(self, x: Any, z: Any) -> float:
@@ -119,6 +120,7 @@ class Multiple(CombinedKernel):
     """
 
     __slots__ = ()
+    multiplies = True
 
     @property
     def definite(self) -> bool | None:
@@ -153,6 +155,7 @@ class Power(CombinedKernel):
     """
 
     __slots__ = ()
+    multiplies = True
 
     def _evaluate(self, X: Any, Z: Any, out: np.ndarray | None, self_start: int | None) -> np.ndarray:
         K = self.parts[0]._evaluate(X, Z, out, self_start)
@@ -274,6 +277,10 @@ class Composed(CombinedKernel):
         if not self.takes_reference:
             return self
         return self._with_parts([self.parts[0].bind(self._mapped_whole(Z, "Z"))])
+
+    def _seen_by_parts(self, X: Any) -> tuple[Any, ...]:
+        """Return what the feature map made of the samples."""
+        return X.parts
 
     def _mapped_whole(self, X: Any, name: str) -> Any:
         """Return what the feature map makes of all samples, in memory."""
