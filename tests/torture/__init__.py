@@ -4,6 +4,7 @@
     worker.py       the process that cases run in, under limits of memory and time
     process.py      the other end of it: asks for verdicts, and turns crashes and hangs into them
     runner.py       runs an attack, by number of cases or by the clock
+    oracles.py      kernels by their formulas; trees.py: kernels made of kernels, with what rounding may change
     memory.py       how much memory a call takes at most
     shrinking.py    makes a failing case smaller
     failures.py     failing cases as files, which replay
