@@ -132,7 +132,7 @@ class Kernel(KernelValue):
             check_out(out, (X.shape[0], other.shape[0]), result_dtype(X, other))
             if overlaps(out, X) or overlaps(out, other):
                 values = self._matrix(X, Z, None)  # what is read must not be overwritten meanwhile
-                warn_if_vanished(self, values, X)
+                warn_if_vanished(self, values, X, Z)
                 out[...] = values
                 return warn_unless_finite(self, out)
         store = current_store()
@@ -140,7 +140,7 @@ class Kernel(KernelValue):
             K = store.matrix(self, X, Z, lambda: self._matrix(X, Z, None))
         else:
             K = self._matrix(X, Z, out)
-        warn_if_vanished(self, K, X)
+        warn_if_vanished(self, K, X, Z)
         return warn_unless_finite(self, K)
 
     def _matrix(self, X: Any, Z: Any, out: np.ndarray | None = None) -> np.ndarray:

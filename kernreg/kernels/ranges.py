@@ -86,22 +86,22 @@ def warn_unless_finite(kernel: Any, values: np.ndarray) -> np.ndarray:
     return values
 
 
-def warn_if_vanished(kernel: Any, values: np.ndarray, X: Any) -> None:
+def warn_if_vanished(kernel: Any, values: np.ndarray, X: Any, Z: Any) -> None:
     """Warn where products and powers of kernels, or float32, leave nothing of values: where not even k(x, x) remains.
 
     Kernels of one function have a range of samples instead. That samples are so far apart that nothing is left of their
     similarity is no loss.
     """
     inside = sys._getframe(2).f_code.co_filename.startswith(PACKAGE)
-    if inside or not getattr(kernel, "parts", ()) or isinstance(X, Handle) or not values.size:
+    if inside or not getattr(kernel, "parts", ()) or isinstance(X, Handle) or isinstance(Z, Handle) or not values.size:
         return
     tiny = np.finfo(values.dtype).tiny
     if _largest(values[0]) >= tiny or _largest(values[:: max(1, values.size // _LOOKED_AT)]) >= tiny:
         return
     with np.errstate(all="ignore"):
-        some = in_double(X[:_DIAGONAL])
-        own = _largest(kernel._anchored(X, None)._diagonal(some))
-        lost = 0.0 < own < tiny or (own == 0.0 and _lost(kernel._anchored(X, None), some))
+        some, kernel = in_double(X[:_DIAGONAL]), kernel._anchored(X, Z)
+        own = _largest(kernel._diagonal(some))
+        lost = 0.0 < own < tiny or (own == 0.0 and _lost(kernel, some))
     if lost:
         warnings.warn(
             f"{kernel.name}: kernel values of these samples are below {tiny:.3g}, and so beyond the range of "

@@ -351,8 +351,8 @@ def writable(value: Any) -> Any:
 ATTACKS = [
     Attack(
         "kernel-trees",
-        "random trees of combinations, bound or not, X containing the reference set; float32, sparse, mixed, from files, of "
-        "sizes from 1e-30 to 1e30: every way to the matrix equals the tree in long double",
+        "random trees of combinations, bound or not, X containing the reference set; float32, sparse, mixed, from files, "
+        "of sizes from 1e-30 to 1e30: every way to the matrix equals the tree in long double",
         tree_cases,
         run_tree,
         full=6000,
