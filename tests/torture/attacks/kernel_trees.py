@@ -351,7 +351,7 @@ def writable(value: Any) -> Any:
 ATTACKS = [
     Attack(
         "kernel-trees",
-        "random trees of combinations, bound or not, X containing the reference set; float32, sparse, mixed, from files, "
+        "random trees of combinations, bound or not, X containing the reference set; float32, sparse, mixed, on disk, "
         "of sizes from 1e-30 to 1e30: every way to the matrix equals the tree in long double",
         tree_cases,
         run_tree,
