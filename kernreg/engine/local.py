@@ -63,7 +63,8 @@ class LocalEngine(Engine):
         """
         X, Z = self.place(X), None if Z is None else self.place(Z)
         other = whole(X if Z is None else Z)
-        task = RowTask.of(kernel, function, combine, X.shape[0], other.shape[0], Z is None)
+        read = max(0, X.shape[1]) if is_streamed(X) else 0
+        task = RowTask.of(kernel, function, combine, X.shape[0], other.shape[0], Z is None, read)
         args = tuple(whole(arg) for arg in args)
         if len(X.chunks) == 1:  # its rows are read block by block
             return run_chunk(task, X, other, args, 0)

@@ -74,12 +74,24 @@ class RowTask:
     square: bool
 
     @classmethod
-    def of(cls, kernel: RowKernel, function: Callable[..., Any], combine: str, n: int, m: int, square: bool) -> RowTask:
-        """Return the task for n rows against m: the size of its blocks follows from these, and from a set budget."""
+    def of(
+        cls,
+        kernel: RowKernel,
+        function: Callable[..., Any],
+        combine: str,
+        n: int,
+        m: int,
+        square: bool,
+        read: int = 0,
+    ) -> RowTask:
+        """Return the task for n rows against m: the size of its blocks follows from these, and from a set budget.
+
+        ``read`` is the number of features of rows that are read from disk block by block.
+        """
         check_combine(combine)
         held = 1 if getattr(function, "on_operator", False) else m
         largest = TALL if getattr(function, "tall", False) else LARGEST
-        size = block_rows(n, held, largest, getattr(function, "holds", _HELD))
+        size = block_rows(n, held, largest, getattr(function, "holds", _HELD), read)
         return cls(kernel, function, combine, size, square)
 
     def run(self, X: Any, Z: Any, rows: slice, args: Any) -> Any:

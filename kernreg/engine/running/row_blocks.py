@@ -20,16 +20,19 @@ _TILE = 256  # rows that compiled code fills together
 _FEWEST, _PARTS = 256, 4  # small sets are cut into some blocks, too, but not into crumbs
 
 
-def block_rows(n: int, m: int, largest: int = LARGEST, arrays: int | None = None) -> int:
+def block_rows(n: int, m: int, largest: int = LARGEST, arrays: int | None = None, read: int = 0) -> int:
     """Return how many rows of an n × m kernel matrix are looked at together: a power of two.
 
-    With ``arrays`` so many of the size of a block are held at once, and fit into a memory budget that is an amount.
+    With ``arrays`` so many of the size of a block are held at once, and fit into a memory budget that is an amount,
+    together with its rows of ``read`` features where these are read from disk.
 
     >>> block_rows(464_809, 2000), block_rows(5000, 2000), block_rows(50_000, 50_000), block_rows(100, 100)
     (4096, 1024, 128, 256)
     """
-    entries = _ENTRIES if arrays is None else min(_ENTRIES, set_amount() // (8 * arrays))
-    wanted = min(largest, max(_FEWEST, n // _PARTS), max(1, entries // max(1, m)))
+    fitting = _ENTRIES // max(1, m)
+    if arrays is not None:
+        fitting = min(fitting, set_amount() // (8 * arrays * max(1, m + read)))
+    wanted = min(largest, max(_FEWEST, n // _PARTS), max(1, fitting))
     return 1 << (wanted.bit_length() - 1)
 
 

@@ -13,6 +13,7 @@ from kernreg.engine import ByRow, Handle, HeldSamples, RowTask, aligned_chunks, 
 from kernreg.engine.dispatch import LOCAL, configured_engine, placed, placed_once
 from kernreg.engine.running.row_blocks import LARGEST, TALL, block_rows, blocks_of_chunk
 from kernreg.errors import DataError
+from kernreg.io import open_samples
 from kernreg.kernels.builtin import rbf, sne
 
 rng = np.random.default_rng(3)
@@ -199,3 +200,17 @@ def test_rows_are_mapped_in_blocks_that_fit_into_the_budget():
         sums = rbf(sigma=2.0).map_rows(many, many, lambda rows, block: seen.append(block.nbytes) or block.sum(axis=1))
     assert max(seen) <= 6e6 / 4
     np.testing.assert_allclose(sums, rbf(sigma=2.0)(many).sum(axis=1), rtol=1e-12)
+
+
+def test_rows_of_many_features_are_read_in_blocks_that_fit_into_the_budget(tmp_path):
+    wide = rng.normal(size=(3000, 100))
+    np.save(tmp_path / "X.npy", wide)
+    seen = []
+    with kr.config_context(memory="1MB", threads=1):
+        sums = rbf(sigma=9.0).map_rows(
+            open_samples(tmp_path / "X.npy"),
+            wide[:3],
+            lambda rows, block: seen.append(len(block)) or block.sum(axis=1),
+        )
+    assert max(seen) * 100 * 8 <= 1e6 / 4
+    np.testing.assert_allclose(sums, rbf(sigma=9.0)(wide, wide[:3]).sum(axis=1), rtol=1e-12)
