@@ -34,6 +34,7 @@ from kernreg.solvers.decompositions.scores import centred_scores
 from kernreg.solvers.decompositions.two_sided import TwoSided
 from kernreg.solvers.samples import check_samples
 from kernreg.solvers.streamed import reading_note, row_by_row
+from kernreg.solvers.symmetry import refuse_false_symmetry
 
 
 class KernelSVD(TwoSided):
@@ -169,6 +170,8 @@ class KernelSVD(TwoSided):
         self.X_fit_ = self.compatibility_.left_samples(left)
         self.Z_fit_ = self.X_fit_ if right is left else self.compatibility_.right_samples(right)
         self.kernel_ = kernel.bind(self.Z_fit_)
+        if self.Z_fit_ is self.X_fit_:
+            refuse_false_symmetry(self.kernel_, self.X_fit_)
         settings = SVDSettings(self.svd_solver, self.tol, self.max_iter, self.random_state)
         triplets = decompose(self.kernel_, self.X_fit_, self.Z_fit_, r, settings, center=self.center)
         dtype = kernel_dtype(self.X_fit_, self.Z_fit_)

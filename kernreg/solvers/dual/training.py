@@ -37,6 +37,7 @@ from kernreg.solvers.samples import (
     without_zero_weights,
 )
 from kernreg.solvers.streamed import in_memory, reading_note
+from kernreg.solvers.symmetry import refuse_false_symmetry
 
 _LARGEST_KERNEL_VALUE = 1e140
 _ROWS = 200  # that tell the size of kernel values
@@ -191,6 +192,8 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
     if kernel.takes_reference and not isinstance(kernel, FunctionKernel) and not is_streamed(targets):
         targets = whole(targets)  # what a combination learns from samples elsewhere, it learns from all of them here
     bound = kernel.resolve_widths(targets, frequencies).bind(targets)
+    if not is_pair:
+        refuse_false_symmetry(bound, X)
     return TrainingSet(X, y, weights, frequencies, bound, note)
 
 

@@ -49,7 +49,7 @@ from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 from kernreg.solvers.parameters import KernelParameters, check_choice
 from kernreg.solvers.samples import check_samples, check_table, input_kind
-from kernreg.solvers.symmetry import require_symmetric
+from kernreg.solvers.symmetry import refuse_false_symmetry, require_symmetric
 
 #: The values of γ that ``gamma="loo"`` chooses from: the paper's.
 GAMMAS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -196,6 +196,7 @@ class SCGLDK(KernelLearner, KernelParameters):
         side = self._check_side(X, y, side_information)
         self.X_fit_ = X
         start = kernel.bind(X)
+        refuse_false_symmetry(start, X)
         for left_by_another_fit in ("loo_path_", "landmarks_"):
             self.__dict__.pop(left_by_another_fit, None)
         strategy, note = self._pick(X.shape[0], _MATRICES if isinstance(gamma, float) else _TO_CHOOSE)
