@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from kernreg.common.hints import solver_hint
+from kernreg.common.hints import not_a_kernel_hint, solver_hint
 from kernreg.errors import ParameterError, SpecError, shown
 from kernreg.registry import KINDS, Entry, Spec, get_registry, parse_spec
 from kernreg.registry.checks import problem_with
@@ -58,7 +58,7 @@ def make_kernel(spec: Any, **params: Any) -> Any:
         return spec(**params)
     raise SpecError(
         f"{shown(spec)} is not a kernel; give a spec such as 'sne(sigma=2.0)', a kernel, or what the "
-        "kernreg.kernel decorator returned"
+        f"kernreg.kernel decorator returned{not_a_kernel_hint(spec)}"
     )
 
 

@@ -14,6 +14,8 @@ import click
 import kernreg
 from kernreg.errors import KernregError, printable
 from kernreg.registry import get_registry
+from kernreg.registry.companions import advice_on
+from kernreg.registry.messages import close_matches
 
 #: Characters of what a distribution says of itself that ``kernreg --help`` shows.
 SUMMARY_WIDTH = 100
@@ -31,7 +33,7 @@ COMMANDS = {
     "run": "Fit the chain described in a file.",
     "show": "Show what is in a model file.",
     "list": "List kernels, solvers, ensemblers, engines and commands.",
-    "info": "Show everything about one of them.",
+    "info": "Show everything about one kernel, solver, ensembler, engine or command.",
     "doctor": "Check the installation: versions, threads, BLAS, cache, plugins.",
     "check": "Run the conformance kit on a plugin.",
     "cache": "Show, delete or prepare the compiled kernels on disk.",
@@ -69,6 +71,21 @@ class LazyGroup(click.Group):
                 return None
             raise
         return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is called; an error names those that are spelt alike."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = close_matches(args[0], self.list_commands(ctx))
+            if close and "Did you mean" not in error.message:
+                error.message += f" Did you mean {' or '.join(map(repr, close))}?"
+            advice = advice_on("command", args[0])
+            if advice:
+                error.message += f" {advice}"
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the tables of commands without importing any of them."""

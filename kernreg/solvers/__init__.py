@@ -57,9 +57,10 @@ from kernreg.solvers.kernel_learning.scg_osk import SCGOSK
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 from kernreg.solvers.parameters import KernelParameters, check_choice, check_count, check_flag, check_number
 from kernreg.solvers.relevance.scaler import FeatureRelevance
-from kernreg.solvers.samples import check_real_targets, check_samples, check_table, check_weights
+from kernreg.solvers.samples import check_real_targets, check_samples, check_weights
 from kernreg.solvers.streamed import row_by_row
 from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some
+from kernreg.solvers.tables import check_table
 from kernreg.solvers.tuning import TuneResult, tune
 
 __all__ = [

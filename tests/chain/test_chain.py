@@ -170,6 +170,7 @@ def test_nested_chains(iris):
 @pytest.mark.parametrize(
     ("steps", "message"),
     [
+        (("rbf(sigma=2.0)", "ls-svm"), r"is a kernel.*make_chain\(…, kernel='rbf\(sigma=2\.0\)'\)"),
         (("ls-svm", "kpca"), "'kpca', a decomposer, cannot follow 'lssvm', a predictor"),
         (("kpca", "stack"), "'stack' merges decision views, and 'kpca', a decomposer"),
         (("stack",), "'stack' comes first"),

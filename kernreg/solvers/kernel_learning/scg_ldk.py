@@ -48,8 +48,9 @@ from kernreg.solvers.kernel_learning.graph_penalty import (
 from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 from kernreg.solvers.parameters import KernelParameters, check_choice
-from kernreg.solvers.samples import check_samples, check_table, input_kind
+from kernreg.solvers.samples import check_samples, input_kind
 from kernreg.solvers.symmetry import refuse_false_symmetry, require_symmetric
+from kernreg.solvers.tables import check_table
 
 #: The values of γ that ``gamma="loo"`` chooses from: the paper's.
 GAMMAS = (0.01, 0.1, 1.0, 10.0, 100.0)

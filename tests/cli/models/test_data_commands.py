@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import kernreg as kr
 from kernreg.chain import make_chain
 from kernreg.chain.toml import to_toml
+from kernreg.cli.models.tune import parse_grid
 
 
 @pytest.fixture
@@ -146,6 +147,12 @@ def test_tune_equals_python(run, iris, tmp_path):
     assert kr.load(model).gamma == expected.best_params["gamma"]
     for wrong in ("gamma", "gamma=1:2", "=3", "gamma=-1:2:3"):
         assert run("tune", str(path), "-t", "species", "-g", wrong).exit_code == 2
+
+
+def test_a_wrong_word_among_numbers_of_a_grid_is_the_one_that_is_named(run, iris):
+    refused = run("tune", str(iris[2]), "-t", "species", "-k", "rbf", "-g", "kernel__sigma=wide,1,2", "-g", "gamma=1")
+    assert "sigma='1'" not in refused.stdout + refused.stderr
+    assert parse_grid(("kernel__sigma=wide,1,'x',None",)) == {"kernel__sigma": ["wide", 1, "x", None]}
 
 
 @pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")
