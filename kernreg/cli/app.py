@@ -80,12 +80,11 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             close = close_matches(args[0], self.list_commands(ctx))
-            if close and "Did you mean" not in error.message:
-                error.message += f" Did you mean {' or '.join(map(repr, close))}?"
-            advice = advice_on("command", args[0])
-            if advice:
-                error.message += f" {advice}"
-            raise
+            meant = f"Did you mean {' or '.join(map(repr, close))}?" if close else ""
+            advice = advice_on("command", args[0]) or meant
+            if not advice or "Did you mean" in error.message:
+                raise
+            raise click.UsageError(f"{error.message} {advice}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the tables of commands without importing any of them."""

@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from kernreg.engine.arrays import is_sparse
 from kernreg.errors import AsymmetryError
 from kernreg.kernels import Kernel
 from kernreg.kernels.function import FunctionKernel
@@ -91,11 +91,11 @@ def refuse_false_symmetry(kernel: Kernel, X: Any) -> None:
     Traceback (most recent call last):
     kernreg.errors.AsymmetryError: the kernel 'first' is declared symmetric, but k(x, z) = 1 and k(z, x) = 2 ...
     """
-    if not isinstance(X, np.ndarray) and not sp.issparse(X):
+    if not isinstance(X, np.ndarray) and not is_sparse(X):
         return
     m = X.shape[0]
     some = take(X, np.unique(np.linspace(0, m - 1, min(m, _TRIED)).astype(np.intp)))
-    samples = some.toarray() if sp.issparse(some) else some
+    samples = some.toarray() if is_sparse(some) else some
     for part in _declared_symmetric(kernel):
         for x, z in combinations(samples, 2):
             try:
