@@ -57,7 +57,7 @@ def unknown(kind: str, name: object, entries: Sequence[Entry], elsewhere: Iterab
     if usable and not not_installed:  # what is asked for is clear then, and no list of other names helps
         parts.append(f"Available: {', '.join(usable[:_SHOWN])}{', …' if len(usable) > _SHOWN else ''}.")
     elif not usable and not entries:
-        parts.append(f"No {kind} is registered at all; is kernreg itself installed (pip install kernreg)?")
+        parts.append(f"No {kind} is registered at all; is kernreg itself installed (pip install . in its clone)?")
     for status in ("broken", "incompatible", "blocked", "conflicting"):
         listed = [_qualified(entry) for entry in entries if entry.status == status]
         if listed:

@@ -29,7 +29,7 @@ def require_pyarrow(what: object) -> Any:
         import pyarrow.parquet
     except ImportError as error:
         raise MissingExtra(
-            f"{what}: Parquet and Arrow files need the extra 'parquet' (pip install 'kernreg[parquet]')"
+            f"{what}: Parquet and Arrow files need pyarrow (pip install pyarrow)"
         ) from error
     return pyarrow
 
