@@ -40,7 +40,7 @@ def make_kernel(spec: Any, **params: Any) -> Any:
     ParameterError
         If the kernel has no such parameter, or not with such a value.
     UnknownPlugin, PluginConflict, PluginLoadError
-        If there is no such kernel, or it cannot be had.
+        If there is no such kernel, or it cannot be loaded.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def make_solver(spec: Any, **params: Any) -> Any:
     ParameterError
         If the solver has no such parameter.
     UnknownPlugin, PluginConflict, PluginLoadError
-        If there is no such solver, or it cannot be had.
+        If there is no such solver, or it cannot be loaded.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def make_engine(spec: Any, **params: Any) -> Any:
     ParameterError
         If the engine has no such parameter.
     UnknownPlugin, PluginConflict, PluginLoadError
-        If there is no such engine, or it cannot be had; also if a method cannot be called as the contract says.
+        If there is no such engine, or it cannot be loaded; also if a method cannot be called as the contract says.
 
     Examples
     --------

@@ -44,7 +44,7 @@ COMMANDS = {
 
 
 class Refusal(click.ClickException):
-    """An error that the user can do something about, told in one message without a traceback."""
+    """An error that the user can do something about, written as one message without a traceback."""
 
     exit_code = 2
 
@@ -96,7 +96,7 @@ class LazyGroup(click.Group):
                 formatter.write_dl(list(plugins.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; what is wrong is told without a traceback, and warnings in one line."""
+        """Run a command; errors are written without a traceback, and warnings in one line."""
         shown_by_python, warnings.showwarning = warnings.showwarning, show_warning
         try:
             return super().invoke(ctx)

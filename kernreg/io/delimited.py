@@ -91,7 +91,7 @@ def read_delimited(
     With `text` (names of columns, or ``"auto"``) features may be text, in an array of objects, and numbers missing.
     """
     if text == "auto":
-        with suppress(DataError):  # a column of text or a gap; if the file is at fault, that is told below
+        with suppress(DataError):  # a column of text or a gap; a fault of the file is found below
             return read_delimited(path, target, columns)
     goals: list[str] = []
     with open_table(path) as (header, rows):

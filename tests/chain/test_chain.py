@@ -263,8 +263,8 @@ def test_spec_round_trips_through_json_and_toml(iris):
     [
         ({}, "not the spec of a chain"),
         ({"kernreg_chain": 99, "steps": []}, "reads versions 1 to 1"),
-        ({"kernreg_chain": 1, "steps": [{"name": "a", "solver": "no-such"}]}, "cannot be had"),
-        ({"kernreg_chain": 1, "steps": [{"name": "a", "scikit-learn": "os:system"}]}, "cannot be had"),
+        ({"kernreg_chain": 1, "steps": [{"name": "a", "solver": "no-such"}]}, "cannot be used"),
+        ({"kernreg_chain": 1, "steps": [{"name": "a", "scikit-learn": "os:system"}]}, "cannot be used"),
         ({"kernreg_chain": 1, "steps": [{"name": "a", "solver": "ls-svm", "code": "x"}]}, "'code', which is not known"),
         ({"kernreg_chain": 1, "steps": [{"name": "a", "solver": "ls-svm", "params": {"no": 1}}]}, "no"),
         ({"kernreg_chain": 1, "steps": [{"name": "a"}]}, "none of them"),

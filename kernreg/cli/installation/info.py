@@ -144,7 +144,7 @@ def class_parameters(cls: type) -> tuple[ParameterInfo, ...]:
 
 
 class KindChoice(click.Choice[str]):
-    """The kind of an entry; who leaves it out is told what to write."""
+    """The kind of an entry; an error says what to write where it is left out."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the kind."""

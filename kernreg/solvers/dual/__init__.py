@@ -18,5 +18,5 @@ machine.py        what is kept of a fit, leave-one-out values, decision values
 classifier.py       classes and probabilities
 regressor.py        real outputs and intervals
 says_of_itself.py   explanations, influence, learning curves
-documentation.py  what all docstrings say alike
+documentation.py  what all docstrings share
 """
