@@ -10,9 +10,10 @@
     tuning/           tune: kernel parameters and γ by exact leave-one-out
     atomicity.py      fits that store all or nothing, answers from one fit
     parameters.py     kernels inside estimators, choices, numbers
-    samples.py        tables, indices, pairs, weights
+    samples.py        indices, pairs, structured samples, weights
+    tables.py         rows of features, checked in scikit-learn's way
     kernel_gradients.py  derivatives of kernel matrices with respect to samples
-    symmetry.py       refusing asymmetric kernels
+    symmetry.py       refusing asymmetric kernels, and false declarations of symmetry
     informativeness.py  warning of kernels that say nothing
     finiteness.py     at which pair of samples a kernel is not finite
     views.py          decision functions by name, and the ensemblers that merge them

@@ -183,9 +183,7 @@ def test_what_cannot_be_opened_says_why(tmp_path):
         kr.open_samples(as_npy(tmp_path)[0], target="who")
 
 
-@pytest.mark.parametrize(
-    ("package", "name"), [("pyarrow", "x.parquet"), ("zarr", "x.zarr")]
-)
+@pytest.mark.parametrize(("package", "name"), [("pyarrow", "x.parquet"), ("zarr", "x.zarr")])
 def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch, package, name):
     (tmp_path / name).write_bytes(b"")
     monkeypatch.setitem(sys.modules, package, None)

@@ -10,12 +10,12 @@
     record.py       the table of docs/appendix/reliability.md, and the numbers behind it
     attacks/        the attacks, a module for each target
 
-    installations.py, plugins.py, models.py, samples.py, solvers.py, hostile.py, oracles.py, plugin_checks.py
-                    what attacks are made of: plugins, model files, samples, solvers, bad values, right answers
+    installations.py, plugins.py, plugin_checks.py, models.py, samples.py, solvers.py, hostile.py, oracles.py
+                    what attacks are made of: plugins, model files, samples, bad values, right answers
 
 `make torture` runs all of it, `python -m torture --help` (in tests/) says what else there is.
 
-To add an attack, write two functions in the module of `attacks/` that fits, or in a new one, and list an `Attack` in its
+To add an attack, write two functions in a module of `attacks/` that fits, or in a new one, and list an `Attack` in its
 ``ATTACKS``; it is found there::
 
     def cases(rng):
@@ -36,8 +36,8 @@ To add an attack, write two functions in the module of `attacks/` that fits, or 
     ATTACKS = [Attack("rbf-values", "random samples: equal to the formula", cases, run, full=2000, ci=50)]
 
 1. Try it: ``make torture ATTACKS=rbf-values BUDGET=60s``. `attack.py` explains the limits: time, memory, workers.
-2. Make sure that it can fail: put the fault it looks for into kernreg, and see it found. A case that fails is made smaller and
-   written to torture_output/failures; ``make torture REPLAY=file`` runs it again.
+2. Make sure that it can fail: put the fault it looks for into kernreg, and see it found. A case that fails is made
+   smaller and written to torture_output/failures; ``make torture REPLAY=file`` runs it again.
 3. Choose ``ci`` so that it takes seconds: that part runs on every change. ``full`` is for an hour of all attacks.
-4. What it finds is mended with an ordinary test of the smallest case. The attack stays, and looks for others of its kind.
+4. What it finds is mended with an ordinary test of the smallest case. The attack stays, and looks for more.
 """

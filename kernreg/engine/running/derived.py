@@ -1,4 +1,4 @@
-"""Matrices, blocks and operators by `map_rows`: what an engine does that has nothing better."""
+"""Matrices, blocks and operators by `map_rows`, for engines that have no faster way."""
 
 from __future__ import annotations
 

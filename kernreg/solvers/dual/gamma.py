@@ -130,7 +130,7 @@ def choose_gamma(system: DualSystem, gammas: np.ndarray | None, score: Score, *,
 
     None asks for a grid fitted to the spectrum of K̃. It is extended while the best value is near one of its ends, until
     the score turns, 1/γ drowns in rounding errors, or the machine is no more than a mean: that costs no decomposition.
-    Where the best value is the first or last that was tried, a `GridEndWarning` says so. ``rescaled`` is that of `end_of_grid`.
+    A `GridEndWarning` says where the best value is the first or last of all. ``rescaled`` is that of `end_of_grid`.
     """
     search = _Search(system, score)
     if gammas is not None:
