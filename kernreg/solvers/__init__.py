@@ -13,7 +13,8 @@
     samples.py        indices, pairs, structured samples, weights
     tables.py         rows of features, checked in scikit-learn's way
     kernel_gradients.py  derivatives of kernel matrices with respect to samples
-    symmetry.py       refusing asymmetric kernels, and false declarations of symmetry
+    symmetry.py       refusing asymmetric kernels
+    declarations.py   refusing kernels that are declared symmetric or definite and are not
     informativeness.py  warning of kernels that say nothing
     finiteness.py     at which pair of samples a kernel is not finite
     views.py          decision functions by name, and the ensemblers that merge them

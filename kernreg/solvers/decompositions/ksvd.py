@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernreg.common.checks import as_number, check_choice, is_whole
 from kernreg.errors import ParameterError, shown
 from kernreg.kernels import Kernel
+from kernreg.solvers.declarations import refuse_false_declarations
 from kernreg.solvers.decompositions.centred_triplets import SVD_SOLVERS, SVDSettings, decompose, kernel_dtype
 from kernreg.solvers.decompositions.compatibility.fixed_maps import COMPATIBILITIES, Compatibility
 from kernreg.solvers.decompositions.compatibility.heads import HEADS, targets
@@ -34,7 +35,6 @@ from kernreg.solvers.decompositions.scores import centred_scores
 from kernreg.solvers.decompositions.two_sided import TwoSided
 from kernreg.solvers.samples import check_samples
 from kernreg.solvers.streamed import reading_note, row_by_row
-from kernreg.solvers.symmetry import refuse_false_symmetry
 
 
 class KernelSVD(TwoSided):
@@ -171,7 +171,7 @@ class KernelSVD(TwoSided):
         self.Z_fit_ = self.X_fit_ if right is left else self.compatibility_.right_samples(right)
         self.kernel_ = kernel.bind(self.Z_fit_)
         if self.Z_fit_ is self.X_fit_:
-            refuse_false_symmetry(self.kernel_, self.X_fit_)
+            refuse_false_declarations(self.kernel_, self.X_fit_)
         settings = SVDSettings(self.svd_solver, self.tol, self.max_iter, self.random_state)
         triplets = decompose(self.kernel_, self.X_fit_, self.Z_fit_, r, settings, center=self.center)
         dtype = kernel_dtype(self.X_fit_, self.Z_fit_)

@@ -23,6 +23,7 @@ from kernreg.engine.sources.views import as_row_source
 from kernreg.errors import DataError, ParameterError, shown
 from kernreg.kernels import Kernel
 from kernreg.kernels.function import FunctionKernel
+from kernreg.solvers.declarations import refuse_false_declarations
 from kernreg.solvers.elsewhere import brought_here, reader_of
 from kernreg.solvers.finiteness import not_finite_error
 from kernreg.solvers.samples import (
@@ -35,7 +36,6 @@ from kernreg.solvers.samples import (
     without_zero_weights,
 )
 from kernreg.solvers.streamed import in_memory, reading_note
-from kernreg.solvers.symmetry import refuse_false_symmetry
 from kernreg.solvers.tables import validated_table
 
 _LARGEST_KERNEL_VALUE = 1e140
@@ -182,7 +182,7 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
         targets = whole(targets)  # what a combination learns from samples elsewhere, it learns from all of them here
     bound = kernel.resolve_widths(targets, frequencies).bind(targets)
     if not is_pair:
-        refuse_false_symmetry(bound, X)
+        refuse_false_declarations(bound, X)
     return TrainingSet(X, y, weights, frequencies, bound, note)
 
 
