@@ -93,6 +93,6 @@ def _try_definiteness(kernel: FunctionKernel, some: Any) -> None:
     if values[0] < -_NEGATIVE[K.dtype] * max(values[-1], -values[0]):
         raise DataError(
             f"the kernel {kernel.name!r} is declared positive definite, but its matrix of {len(K)} of these samples "
-            f"has the eigenvalue {values[0]:.3g} (the largest is {values[-1]:.3g}). Declare definite=False, or restrict "
-            "the parameters; kernreg.testing.check_kernel finds where declarations are wrong"
+            f"has the eigenvalue {values[0]:.3g} (the largest is {values[-1]:.3g}). Declare definite=False, or "
+            "restrict the parameters; kernreg.testing.check_kernel finds where declarations are wrong"
         )
