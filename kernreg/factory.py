@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from kernreg.common.hints import solver_hint
+from kernreg.common.hints import not_a_kernel_hint, solver_hint
 from kernreg.errors import ParameterError, SpecError, shown
 from kernreg.registry import KINDS, Entry, Spec, get_registry, parse_spec
 from kernreg.registry.checks import problem_with
@@ -40,7 +40,7 @@ def make_kernel(spec: Any, **params: Any) -> Any:
     ParameterError
         If the kernel has no such parameter, or not with such a value.
     UnknownPlugin, PluginConflict, PluginLoadError
-        If there is no such kernel, or it cannot be had.
+        If there is no such kernel, or it cannot be loaded.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def make_kernel(spec: Any, **params: Any) -> Any:
         return spec(**params)
     raise SpecError(
         f"{shown(spec)} is not a kernel; give a spec such as 'sne(sigma=2.0)', a kernel, or what the "
-        "kernreg.kernel decorator returned"
+        f"kernreg.kernel decorator returned{not_a_kernel_hint(spec)}"
     )
 
 
@@ -85,7 +85,7 @@ def make_solver(spec: Any, **params: Any) -> Any:
     ParameterError
         If the solver has no such parameter.
     UnknownPlugin, PluginConflict, PluginLoadError
-        If there is no such solver, or it cannot be had.
+        If there is no such solver, or it cannot be loaded.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def make_engine(spec: Any, **params: Any) -> Any:
     ParameterError
         If the engine has no such parameter.
     UnknownPlugin, PluginConflict, PluginLoadError
-        If there is no such engine, or it cannot be had; also if a method cannot be called as the contract says.
+        If there is no such engine, or it cannot be loaded; also if a method cannot be called as the contract says.
 
     Examples
     --------

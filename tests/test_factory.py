@@ -16,6 +16,7 @@ from kernreg import (
     make_solver,
     register,
 )
+from kernreg import kernel as kernel_from
 from kernreg.engine import Engine, HeldSamples
 from kernreg.engine.local import LocalEngine
 from kernreg.errors import ConfigError, ParameterError, PluginError, PluginExists, SpecError, UnknownPlugin
@@ -115,6 +116,26 @@ def test_kernel_from_kernel_is_itself_or_a_changed_copy():
 def test_other_objects_are_refused(make, spec):
     with pytest.raises(SpecError, match="give a spec such as"):
         make(spec)
+
+
+def test_a_matrix_and_a_function_are_told_how_they_become_a_kernel():
+    X, y = np.eye(4), [0, 1, 0, 1]
+    with pytest.raises(ParameterError, match=r"make_kernel\('precomputed', K=K\).*row numbers") as error:
+        make_solver("ls-svm", kernel=X @ X.T).fit(X, y)
+    assert str(error.value).count("is not a kernel") == str(error.value).count("array(") == 1
+    with pytest.raises(ParameterError, match=r"kernreg\.kernel\(of='rows'\)\(f\)\(\)"):
+        make_solver("ls-svm", kernel=lambda x, z: x @ z).fit(X, y)
+    with pytest.raises(ParameterError, match=r"precomputed needs K=.*make_kernel\('precomputed', K=K\)"):
+        make_solver("ls-svm", kernel="precomputed").fit(X @ X.T, y)
+    K = X + 1.0  # and what the messages say works
+    assert (
+        make_solver("ls-svm", kernel=make_kernel("precomputed", K=K)).fit(np.arange(len(K)), y).score(range(4), y) > 0
+    )
+    assert kernel_from(of="rows")(dot_of_rows)()(X).tolist() == (X @ X.T).tolist()
+
+
+def dot_of_rows(x, z):
+    return x @ z
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from kernreg.chain.estimator import Chain
 from kernreg.errors import ChainError, UnknownPlugin
 from kernreg.factory import make_ensembler, make_solver
 from kernreg.registry import entry_of, get_registry, parse_spec
+from kernreg.registry.companions import advice_on
 from kernreg.registry.messages import close_matches, synonym
 
 
@@ -109,9 +110,15 @@ def _from_spec(spec: str, params: dict[str, Any]) -> Any:
         return make_solver(spec, **params)
     if name in get_registry("ensembler"):
         return make_ensembler(spec, **params)
+    if name in get_registry("kernel"):
+        raise ChainError(
+            f"the step {spec!r} is a kernel, and steps are solvers, ensemblers and transformers; give it as "
+            f"make_chain(…, kernel={spec!r})"
+        )
     known = [*get_registry("solver").names(), *get_registry("ensembler").names()]
     meant = [*synonym(name, "solver", known), *close_matches(name, known)][:1]
-    advice = f" Did you mean {meant[0]!r}?" if meant else ""
+    not_installed = advice_on("solver", name)
+    advice = f" {not_installed}" if not_installed else f" Did you mean {meant[0]!r}?" if meant else ""
     raise UnknownPlugin(f"there is no solver or ensembler {name!r}.{advice} There are {', '.join(known)}")
 
 

@@ -141,7 +141,7 @@ def _read_object(step: Mapping[str, Any], composed: Composed) -> Any:
         provider = kind if kind in ("scikit-learn", "kernreg") else distribution or None
         cls = find(Requirement(kind, name, provider, None), where)
     except ModelFileError as error:
-        raise SpecError(f"{where}: {kind} {step[kind]!r} cannot be had: {error}") from error
+        raise SpecError(f"{where}: {kind} {step[kind]!r} cannot be used: {error}") from error
     params = step.get("params", {})
     if not isinstance(params, Mapping):
         raise SpecError(f"{where}: params is a {type(params).__name__}; a dict is expected")

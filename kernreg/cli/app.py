@@ -14,6 +14,8 @@ import click
 import kernreg
 from kernreg.errors import KernregError, printable
 from kernreg.registry import get_registry
+from kernreg.registry.companions import advice_on
+from kernreg.registry.messages import close_matches
 
 #: Characters of what a distribution says of itself that ``kernreg --help`` shows.
 SUMMARY_WIDTH = 100
@@ -31,7 +33,7 @@ COMMANDS = {
     "run": "Fit the chain described in a file.",
     "show": "Show what is in a model file.",
     "list": "List kernels, solvers, ensemblers, engines and commands.",
-    "info": "Show everything about one of them.",
+    "info": "Show everything about one kernel, solver, ensembler, engine or command.",
     "doctor": "Check the installation: versions, threads, BLAS, cache, plugins.",
     "check": "Run the conformance kit on a plugin.",
     "cache": "Show, delete or prepare the compiled kernels on disk.",
@@ -42,7 +44,7 @@ COMMANDS = {
 
 
 class Refusal(click.ClickException):
-    """An error that the user can do something about, told in one message without a traceback."""
+    """An error that the user can do something about, written as one message without a traceback."""
 
     exit_code = 2
 
@@ -70,6 +72,20 @@ class LazyGroup(click.Group):
             raise
         return found
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is called; an error names those that are spelt alike."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = close_matches(args[0], self.list_commands(ctx))
+            meant = f"Did you mean {' or '.join(map(repr, close))}?" if close else ""
+            advice = advice_on("command", args[0]) or meant
+            if not advice or "Did you mean" in error.message:
+                raise
+            raise click.UsageError(f"{error.message} {advice}", ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the tables of commands without importing any of them."""
         with formatter.section("Commands"):
@@ -80,7 +96,7 @@ class LazyGroup(click.Group):
                 formatter.write_dl(list(plugins.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; what is wrong is told without a traceback, and warnings in one line."""
+        """Run a command; errors are written without a traceback, and warnings in one line."""
         shown_by_python, warnings.showwarning = warnings.showwarning, show_warning
         try:
             return super().invoke(ctx)

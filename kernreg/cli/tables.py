@@ -19,6 +19,31 @@ _PACKED = 8  # times that a compressed file may grow when it is read
 _MANY = 20  # categories of a column, from which on it may be a name or a number of the row
 
 
+_COLUMNS = (
+    click.option("--id", "ids", metavar="COLUMN", multiple=True, help="A column of row names, not a feature."),
+    click.option("--drop", metavar="COLUMNS", multiple=True, help="Columns to leave out: a,b; may be repeated."),
+    click.option("--features", metavar="COLUMNS", multiple=True, help="Columns to use: a,b; may be repeated."),
+)
+_CLEANING = (
+    click.option(
+        "--scale/--no-scale",
+        default=None,
+        help="Standardise the features [default: unless numbers are given for the kernel].",
+    ),
+    click.option("--impute", type=click.Choice(["mean", "median", "most_frequent"]), help="Fill in missing numbers."),
+)
+
+
+def column_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a command that reads a table as it is; it is given a `Table` in their place."""
+
+    @wraps(command)
+    def with_table(*, features: Any, drop: Any, ids: Any, **others: Any) -> Any:
+        return command(table=Table(features, drop, ids), **others)
+
+    return _with(_COLUMNS, with_table)
+
+
 def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of a command that is fitted to a table; it is given a `Table` in their place."""
 
@@ -26,21 +51,13 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_table(*, features: Any, drop: Any, ids: Any, impute: Any, scale: Any, **others: Any) -> Any:
         return command(table=Table(features, drop, ids, impute, scale), **others)
 
-    for option in (
-        click.option(
-            "--scale/--no-scale",
-            default=None,
-            help="Standardise the features [default: unless numbers are given for the kernel].",
-        ),
-        click.option(
-            "--impute", type=click.Choice(["mean", "median", "most_frequent"]), help="Fill in missing numbers."
-        ),
-        click.option("--id", "ids", metavar="COLUMN", multiple=True, help="A column of row names, not a feature."),
-        click.option("--drop", metavar="COLUMNS", multiple=True, help="Columns to leave out: a,b; may be repeated."),
-        click.option("--features", metavar="COLUMNS", multiple=True, help="Columns to use: a,b; may be repeated."),
-    ):
-        with_table = option(with_table)
-    return with_table
+    return _with((*_CLEANING, *_COLUMNS), with_table)
+
+
+def _with(options: Sequence[Callable[..., Any]], command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in options:
+        command = option(command)
+    return command
 
 
 @dataclass
@@ -58,15 +75,15 @@ class Table:
     story: list[str] = field(default_factory=list)
 
     def read(
-        self, path: Path, target: str | None, *, streamed: bool = False
-    ) -> tuple[Any, np.ndarray, list[str] | None]:
+        self, path: Path, target: str | None, *, streamed: bool = False, supervised: bool = True
+    ) -> tuple[Any, Any, list[str] | None]:
         """Return features, targets and names of the features; formats that hold targets need none named.
 
-        With `streamed` the features may be a row source.
+        With `streamed` the features may be a row source. Without `supervised` there may be no targets: None.
         """
-        columns = self._columns(path, target)
+        columns = self.columns(path, target)
         samples = open_or_read(path, target=target, columns=columns, streamed=streamed, text="auto")
-        if samples.y is None:
+        if samples.y is None and supervised:
             known = "" if samples.names is None else f": {', '.join(samples.names)}"
             raise DataError(f"which column of {path} is to be predicted? Name it with --target{known}")
         self._check(path, samples.X, samples.names)
@@ -84,7 +101,8 @@ class Table:
         steps = self._steps(X, names, self._scaled(solver, X, grid or {}))
         return make_chain(*steps, solver) if steps else solver
 
-    def _columns(self, path: Path, target: str | None) -> list[str] | None:
+    def columns(self, path: Path, target: str | None) -> list[str] | None:
+        """Return the names of the features, or None where all columns but the target are features."""
         if not (self.features or self.drop or self.ids):
             return None
         header = _header(path)

@@ -1,4 +1,4 @@
-"""What several docstrings say alike, written once: `documented_with` puts it where a line says ``{…}``."""
+"""Parts that several docstrings share, written once: `documented_with` puts them where a line says ``{…}``."""
 
 from __future__ import annotations
 

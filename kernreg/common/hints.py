@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+#: What the samples of a kernel matrix are.
+ROW_NUMBERS = "samples are then row numbers: numpy.arange(len(K))"
 _INVERSE = "scikit-learn's gamma=g is sigma=1/g here"
 _KERNEL_WORDS = {
     ("rbf", "gamma"): "scikit-learn's gamma=g is sigma=1/√g here",
@@ -25,6 +27,32 @@ def kernel_hint(kernel: str, unknown: str) -> str:
     """
     hint = _KERNEL_WORDS.get((kernel, unknown))
     return f". {hint}" if hint else ""
+
+
+def missing_hint(kernel: str, parameter: str) -> str:
+    """Return how to give a parameter that a kernel cannot do without, where a word alone cannot hold it, or nothing.
+
+    >>> missing_hint("precomputed", "K")
+    ". Write kernel=make_kernel('precomputed', K=K); samples are then row numbers: numpy.arange(len(K))"
+    """
+    if (kernel, parameter) != ("precomputed", "K"):
+        return ""
+    return f". Write kernel=make_kernel('precomputed', K=K); {ROW_NUMBERS}"
+
+
+def not_a_kernel_hint(given: Any) -> str:
+    """Return how a matrix or a plain function becomes a kernel, or nothing.
+
+    >>> not_a_kernel_hint([[1.0, 0.0], [0.0, 1.0]])
+    ". A matrix K becomes one with make_kernel('precomputed', K=K); samples are then row numbers: numpy.arange(len(K))"
+    >>> not_a_kernel_hint(max)
+    ". A function f(x, z) of two samples becomes one with kernreg.kernel(of='rows')(f)()"
+    """
+    if callable(given):
+        return ". A function f(x, z) of two samples becomes one with kernreg.kernel(of='rows')(f)()"
+    if hasattr(given, "shape") or isinstance(given, list):
+        return f". A matrix K becomes one with make_kernel('precomputed', K=K); {ROW_NUMBERS}"
+    return ""
 
 
 def solver_hint(given: Mapping[str, Any], accepted: Collection[str], *, has_probabilities: bool = False) -> str:

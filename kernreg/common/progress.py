@@ -16,7 +16,7 @@ _drawn: ContextVar[bool] = ContextVar("drawn", default=False)  # whether a bar i
 
 @contextmanager
 def progress(label: str, total: int | None, *, worthwhile: bool = True) -> Iterator[Callable[[int], None]]:
-    """Yield a function that is told how much of the total is done; inside another bar there is nothing to see."""
+    """Yield a function to call with how much of the total is done; inside another bar it shows nothing."""
     if not worthwhile or _drawn.get() or not get_config().show_progress():
         yield lambda done: None
         return

@@ -17,7 +17,7 @@ class Known:
     size : str
         Samples × features, or nodes and edges.
     origin : str
-        Where it can be had.
+        Where to get it.
     split : str
         The split it stands for, where a file holds several.
     """

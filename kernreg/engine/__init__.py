@@ -16,7 +16,7 @@ and arrays. How a value of K is made::
               │
               ▼
     matrix.py    the block goes to K (mirrored where the kernel is declared symmetric)
-    products.py  the block is multiplied and forgotten: K @ V and K.T @ V without K
+    products.py  the block is multiplied and forgotten: K @ V and K.T @ V without K (operator.py, product_operator.py)
     normal_products.py  whole rows are multiplied twice and forgotten: K.T @ D @ K @ V at the price of one product
     gram.py      a matrix times its own transpose, of any size
     separable.py sparse data: K = diag(p) (11' + E) diag(q), products cost O(nnz(XZ'))

@@ -30,6 +30,7 @@ class LocalEngine(Engine):
     Examples
     --------
     >>> import kernreg as kr
+    >>> from kernreg.engine import LocalEngine
     >>> with kr.config_context(engine=LocalEngine()):
     ...     kr.make_kernel("linear")([[1.0, 2.0]]).tolist()
     [[5.0]]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import Samples, check_pair
 from kernreg.engine.compiler.compile import compilation_errors
 from kernreg.engine.normal_products import normal_product
+from kernreg.engine.product_operator import ProductOperator
 from kernreg.engine.products import both_products, product
 from kernreg.engine.program import Program
 from kernreg.engine.separable import separable
@@ -17,7 +17,7 @@ from kernreg.engine.tiles.blocks import BlockFiller
 from kernreg.engine.tiles.row_normalisation import row_normalizers
 
 
-class KernelOperator(LinearOperator):
+class KernelOperator(ProductOperator):
     """Products with K(X, Z) and its transpose.
 
     Attributes
@@ -48,31 +48,16 @@ class KernelOperator(LinearOperator):
         if self._separable is None:
             self._filler = BlockFiller(program, X, Z)
             dtype = self._filler.dtype
-        # The stubs of scipy do not know the constructor that subclasses call.
-        super().__init__(dtype=dtype, shape=(X.shape[0], Z.shape[0]))  # type: ignore[call-arg]
+        super().__init__(dtype, (X.shape[0], Z.shape[0]))
 
-    def _product(self, V: Any, adjoint: bool) -> np.ndarray:
-        V = np.ascontiguousarray(V)
-        if V.dtype.kind not in "fc":
-            V = V.astype(self.dtype)
-        columns = V.reshape(len(V), V.shape[1] if V.ndim > 1 else 1)
-        if columns.dtype.kind == "c":
-            real, imaginary = (self._product(part, adjoint) for part in (columns.real, columns.imag))
-            result = real + 1j * imaginary
-        elif self._separable is not None:
-            result = self._separable.product(columns, adjoint=adjoint)
-        else:
-            assert self._filler is not None
-            with compilation_errors(self._name):
-                if self._filler.program.normalize and self._normalizers is None:  # not before they are needed
-                    self._normalizers = row_normalizers(self._filler)
-                result = product(
-                    self._filler,
-                    columns,
-                    adjoint=adjoint,
-                    normalizers=self._normalizers,
-                )
-        return result.reshape((result.shape[0], *V.shape[1:]))
+    def _times(self, columns: np.ndarray, adjoint: bool) -> np.ndarray:
+        if self._separable is not None:
+            return self._separable.product(columns, adjoint=adjoint)
+        assert self._filler is not None
+        with compilation_errors(self._name):
+            if self._filler.program.normalize and self._normalizers is None:  # not before they are needed
+                self._normalizers = row_normalizers(self._filler)
+            return product(self._filler, columns, adjoint=adjoint, normalizers=self._normalizers)
 
     def both(self, V: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return K @ V and K.T @ U at the price of one, for matrices V and U; rows are not normalised."""
@@ -92,22 +77,6 @@ class KernelOperator(LinearOperator):
             if self._filler.program.normalize and self._normalizers is None:
                 self._normalizers = row_normalizers(self._filler)
             return normal_product(self._filler, V, shift, weights, self._normalizers)
-
-    def _matvec(self, x: Any) -> np.ndarray:
-        return self._product(x, adjoint=False)
-
-    def _matmat(self, X: Any) -> np.ndarray:
-        return self._product(X, adjoint=False)
-
-    def _rmatvec(self, x: Any) -> np.ndarray:
-        return self._product(x, adjoint=True)
-
-    def _rmatmat(self, X: Any) -> np.ndarray:
-        return self._product(X, adjoint=True)
-
-    def _transpose(self) -> LinearOperator:
-        # K is real: its transpose is its adjoint, for which products exist.
-        return self.adjoint()
 
 
 def normal_product_of(K: Any, V: np.ndarray, shift: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

@@ -122,7 +122,7 @@ def read_parquet(path: Path, target: str | None, columns: list[str] | None) -> R
         frame = pd.read_parquet(path)
     except ImportError as error:
         raise MissingExtra(
-            f"{path}: Parquet files need pandas and pyarrow (pip install pandas 'kernreg[parquet]'): {error}"
+            f"{path}: Parquet files need pandas and pyarrow (pip install pandas pyarrow): {error}"
         ) from error
     except (ValueError, OSError) as error:  # pyarrow's errors are one or the other
         if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):

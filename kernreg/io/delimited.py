@@ -28,6 +28,7 @@ _LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
 MISSING = frozenset(("", "?", "na", "n/a", "nan", "null", "none"))
 _BETWEEN_LOOKS = 10_000  # numbers between two looks at the memory budget, which cost more than reading a line
 _CELL = 32  # bytes of a value that may be text, at least: it stands in a row and in a column
+_CATEGORIES = 20  # different numbers; a column of more holds measurements, not categories that are written as numbers
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]+,[0-9]+\s*")
 
 
@@ -90,7 +91,7 @@ def read_delimited(
     With `text` (names of columns, or ``"auto"``) features may be text, in an array of objects, and numbers missing.
     """
     if text == "auto":
-        with suppress(DataError):  # a column of text or a gap; if the file is at fault, that is told below
+        with suppress(DataError):  # a column of text or a gap; a fault of the file is found below
             return read_delimited(path, target, columns)
     goals: list[str] = []
     with open_table(path) as (header, rows):
@@ -140,6 +141,7 @@ def _mixed(
         ):
             if text == "auto":
                 _refuse_decimal_commas(path, name, lines, column)
+                _refuse_words_among_numbers(path, name, lines, column)
             found.append(np.array(column, dtype=object))
         else:
             places = zip(lines, column, strict=True)
@@ -156,6 +158,20 @@ def _refuse_decimal_commas(path: Path, name: str, lines: list[int], column: Sequ
     if all(_DECIMAL_COMMA.fullmatch(value) or _is_number(value) for _, value in there):
         line, value = next((line, value) for line, value in there if not _is_number(value))
         _number(path, line, name, value)
+
+
+def _refuse_words_among_numbers(path: Path, name: str, lines: list[int], column: Sequence[str]) -> None:
+    """One word in a column of measurements does not make categories of them all."""
+    there = [(line, value) for line, value in zip(lines, column, strict=True) if value.casefold() not in MISSING]
+    words = [(line, value) for line, value in there if not _is_number(value)]
+    numbers = {value for _, value in there if _is_number(value)}
+    if len(numbers) > _CATEGORIES and 10 * len(words) < len(there):
+        line, word = words[0]
+        raise DataError(
+            f"{path}, line {line}, column {name!r}: {word!r} is not a number, but {len(there) - len(words)} of the "
+            f"{len(there)} values in this column are. Correct it, write NA if the number is missing, or leave the "
+            "column out"
+        )
 
 
 def to_number(text: str) -> float:

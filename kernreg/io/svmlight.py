@@ -50,7 +50,7 @@ def read_svmlight(
 
 
 def _problem(path: Path) -> str:
-    """Return where a file is wrong and why, as far as a look at each word tells."""
+    """Return where a file is wrong and why, word by word."""
     with open_text(path) as file:
         for number, text in enumerate(file, 1):
             before = -1

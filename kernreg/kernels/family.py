@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kernreg.common.hints import kernel_hint
+from kernreg.common.hints import kernel_hint, missing_hint
 from kernreg.errors import ParameterError
 from kernreg.kernels.base import Kernel
 from kernreg.kernels.domains import REQUIRED, Parameter
@@ -129,7 +129,9 @@ class KernelFamily:
         for parameter in self.parameters:
             value = params.get(parameter.name, parameter.default)
             if value is REQUIRED:
-                raise ParameterError(f"{self.name} needs {parameter.name}=…, {parameter.domain}")
+                raise ParameterError(
+                    f"{self.name} needs {parameter.name}=…, {parameter.domain}{missing_hint(self.name, parameter.name)}"
+                )
             values[parameter.name] = parameter.accept(value, self.name)
         return self.kernel_class(self, values)
 

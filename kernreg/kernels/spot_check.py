@@ -73,6 +73,8 @@ def _differing(kernel: Any, some: Any) -> tuple[float, float] | None:
     with np.errstate(all="ignore"):
         told = np.isfinite(plain) & (np.abs(plain) < limits.max) & (size > 1e3 * limits.tiny)
         apart = told & ~(np.abs(compiled - plain) <= TOLERANCE[compiled.dtype] * size)
+        if kernel.symmetric:  # half is mirrored: where that is declared wrongly, the formula is not to blame
+            apart &= ~(np.abs(compiled - plain.T) <= TOLERANCE[compiled.dtype] * size)
     if not apart.any() or 2 * int(apart.sum()) <= int(told.sum()):
         return None
     i, j = np.argwhere(apart)[0]

@@ -26,7 +26,7 @@ from kernreg.registry.naming import Requirement, as_json, find, read_requirement
 
 _FORMAT = "kernreg model"
 _MAX_REQUIREMENTS = 10_000
-_ENOUGH = 10  # missing plugins to tell of
+_ENOUGH = 10  # missing plugins that a message names
 _WORTH_MAPPING = 1 << 20  # of an array that is apart from its equal, less than this is copied
 
 

@@ -26,7 +26,7 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise MissingExtra("pictures need matplotlib, which is not installed: pip install 'kernreg[plot]'") from error
+        raise MissingExtra("pictures need matplotlib, which is not installed: pip install matplotlib") from error
     return plt
 
 

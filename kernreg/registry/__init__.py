@@ -1,12 +1,12 @@
-"""Who is there: plugins found by entry points, loaded when asked for.
+"""Plugins: found by entry points, loaded when asked for.
 
-Imports nothing of kernreg but `kernreg.errors`; every other layer may import it. Reading order::
+Imports only `kernreg.errors` of kernreg; every other layer may import it. Reading order::
 
     record      Entry, and the claim a distribution makes
     discovery/  claims from the metadata on sys.path, kept until forgotten
     policy      KERNREG_PLUGINS: who may be imported
     loading     import once, check (checks, versions), remember
-    registry    Registry: names to objects (messages: what its errors say)
+    registry    Registry: names to objects (messages: what its errors say; companions: plugins they know of)
     catalog     the five registries, isolated(), refresh()
     plugin_files  load_plugin: plugins of one Python file (file_origin: which file a thread is executing)
     lookup      from an object to the plugin it is

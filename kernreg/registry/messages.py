@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from kernreg.registry.companions import advice_on
 from kernreg.registry.record import Claim, Entry
 
 _SHOWN = 40  # names listed in a message; more would hide the first line
@@ -46,14 +47,17 @@ def unknown(kind: str, name: object, entries: Sequence[Entry], elsewhere: Iterab
     names = sorted({entry.name for entry in entries})
     word = str(name).rpartition(":")[2]
     close = list(dict.fromkeys([*synonym(word, kind, names), *close_matches(word, names)]))[:3]
-    if close:
+    not_installed = advice_on(kind, word)
+    if not_installed:
+        parts.append(not_installed)
+    elif close:
         parts.append(f"Did you mean {' or '.join(map(repr, close))}?")
     parts += [f"A plugin of the kind {other!r} has that name." for other in elsewhere]
     usable = sorted({entry.name for entry in entries if entry.status in ("available", "loaded")})
-    if usable:
+    if usable and not not_installed:  # what is asked for is clear then, and no list of other names helps
         parts.append(f"Available: {', '.join(usable[:_SHOWN])}{', …' if len(usable) > _SHOWN else ''}.")
-    elif not entries:
-        parts.append(f"No {kind} is registered at all; is kernreg itself installed (pip install kernreg)?")
+    elif not usable and not entries:
+        parts.append(f"No {kind} is registered at all; is kernreg itself installed (pip install . in its clone)?")
     for status in ("broken", "incompatible", "blocked", "conflicting"):
         listed = [_qualified(entry) for entry in entries if entry.status == status]
         if listed:

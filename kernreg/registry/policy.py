@@ -31,7 +31,7 @@ class Policy(NamedTuple):
         )
 
     def reason(self, claim: Claim) -> str:
-        """What to tell somebody who asked for a claim that is not allowed."""
+        """The message for a claim that is not allowed."""
         if claim.origin == "file":
             return self.file_reason(claim.file)
         extended = ",".join([*sorted(self.allowed or ()), str(claim.distribution)])
@@ -41,7 +41,7 @@ class Policy(NamedTuple):
         )
 
     def file_reason(self, path: str) -> str:
-        """What to tell somebody who asked for a plugin file while the policy is not ``all``."""
+        """The message for a plugin file while the policy is not ``all``."""
         return (
             f"{VARIABLE}={self.text!r} allows named distributions only, and {os.path.basename(path)} is a file; "
             f"set {VARIABLE}=all to allow it"

@@ -1,4 +1,4 @@
-"""What the page tells, section by section. Each says why, where there is nothing to tell."""
+"""The sections of the page. A section that cannot be made says why."""
 
 from __future__ import annotations
 

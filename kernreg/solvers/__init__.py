@@ -10,9 +10,11 @@
     tuning/           tune: kernel parameters and γ by exact leave-one-out
     atomicity.py      fits that store all or nothing, answers from one fit
     parameters.py     kernels inside estimators, choices, numbers
-    samples.py        tables, indices, pairs, weights
+    samples.py        indices, pairs, structured samples, weights
+    tables.py         rows of features, checked in scikit-learn's way
     kernel_gradients.py  derivatives of kernel matrices with respect to samples
     symmetry.py       refusing asymmetric kernels
+    declarations.py   refusing kernels that are declared symmetric or definite and are not
     informativeness.py  warning of kernels that say nothing
     finiteness.py     at which pair of samples a kernel is not finite
     views.py          decision functions by name, and the ensemblers that merge them
@@ -57,9 +59,10 @@ from kernreg.solvers.kernel_learning.scg_osk import SCGOSK
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 from kernreg.solvers.parameters import KernelParameters, check_choice, check_count, check_flag, check_number
 from kernreg.solvers.relevance.scaler import FeatureRelevance
-from kernreg.solvers.samples import check_real_targets, check_samples, check_table, check_weights
+from kernreg.solvers.samples import check_real_targets, check_samples, check_weights
 from kernreg.solvers.streamed import row_by_row
 from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some
+from kernreg.solvers.tables import check_table
 from kernreg.solvers.tuning import TuneResult, tune
 
 __all__ = [

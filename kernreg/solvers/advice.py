@@ -63,7 +63,7 @@ def warn_beyond_budget(needed: float, what: str, instead: str, *, stacklevel: in
 
 @contextmanager
 def collecting() -> Iterator[list[Advice]]:
-    """Collect what `advise` has to say, in this thread.
+    """Collect the warnings of `advise`, in this thread.
 
     >>> with collecting() as heard:
     ...     advise("a smaller gamma is better", UserWarning, stacklevel=1)

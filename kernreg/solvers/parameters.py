@@ -42,7 +42,7 @@ def given_as(parameter: str, value: Any) -> Iterator[None]:
     except (SpecError, UnknownPlugin) as error:
         if isinstance(value, str):  # and the error says where it cannot be read
             raise (error if parameter in str(error) else type(error)(f"{parameter}: {error}")) from None
-        raise ParameterError(f"{parameter}={shown(value)} is not accepted: {error}") from None
+        raise ParameterError(f"{parameter}: {error}") from None
 
 
 def unfitted_copy(parameter: str, estimator: Any) -> Any:

@@ -22,6 +22,7 @@ from kernreg.kernels import Kernel, Structure
 from kernreg.kernels.ownership import own_samples
 from kernreg.solvers.elsewhere import brought_here, check_handle, reader_of
 from kernreg.solvers.streamed import check_source, in_memory, some_rows
+from kernreg.solvers.tables import check_table
 
 _LARGEST_WEIGHT = 1e140
 _LARGEST_TARGET = 1e140
@@ -121,29 +122,6 @@ def has_features(kernel: Kernel, X: Any) -> bool:
     if isinstance(X, tuple) or input_kind(kernel) in ("index", "structured"):
         return False
     return sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f")
-
-
-def check_table(estimator: Any, X: Any, *, reset: bool = True, **options: Any) -> Any:
-    """Return rows of features, checked in scikit-learn's way; ``options`` are those of ``check_array``.
-
-    Examples
-    --------
-    >>> import kernreg as kr
-    >>> check_table(kr.make_solver("ls-svm"), [[1, 2], [3, 4]]).shape
-    (2, 2)
-    """
-    X = in_memory(X, type(estimator).__name__)
-    check_readable(X, "X")
-    return validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        copy=reset,
-        order="C" if reset else None,  # that a table came in columns must not change the last bits of a fit
-        **options,
-    )
 
 
 def check_second(target: Any, kernel: Kernel, *, reset: bool, name: str, streamed: bool = False) -> Any:

@@ -170,6 +170,7 @@ def test_nested_chains(iris):
 @pytest.mark.parametrize(
     ("steps", "message"),
     [
+        (("rbf(sigma=2.0)", "ls-svm"), r"is a kernel.*make_chain\(…, kernel='rbf\(sigma=2\.0\)'\)"),
         (("ls-svm", "kpca"), "'kpca', a decomposer, cannot follow 'lssvm', a predictor"),
         (("kpca", "stack"), "'stack' merges decision views, and 'kpca', a decomposer"),
         (("stack",), "'stack' comes first"),
@@ -262,8 +263,8 @@ def test_spec_round_trips_through_json_and_toml(iris):
     [
         ({}, "not the spec of a chain"),
         ({"kernreg_chain": 99, "steps": []}, "reads versions 1 to 1"),
-        ({"kernreg_chain": 1, "steps": [{"name": "a", "solver": "no-such"}]}, "cannot be had"),
-        ({"kernreg_chain": 1, "steps": [{"name": "a", "scikit-learn": "os:system"}]}, "cannot be had"),
+        ({"kernreg_chain": 1, "steps": [{"name": "a", "solver": "no-such"}]}, "cannot be used"),
+        ({"kernreg_chain": 1, "steps": [{"name": "a", "scikit-learn": "os:system"}]}, "cannot be used"),
         ({"kernreg_chain": 1, "steps": [{"name": "a", "solver": "ls-svm", "code": "x"}]}, "'code', which is not known"),
         ({"kernreg_chain": 1, "steps": [{"name": "a", "solver": "ls-svm", "params": {"no": 1}}]}, "no"),
         ({"kernreg_chain": 1, "steps": [{"name": "a"}]}, "none of them"),

@@ -35,7 +35,8 @@ def test_every_command_has_help(run, name):
 def test_an_unknown_command_is_a_usage_error(run):
     result = run("lst")
     assert result.exit_code == 2
-    assert "No such command 'lst'" in result.stderr
+    assert "No such command 'lst'. Did you mean 'list'?" in result.stderr
+    assert "Did you mean" not in run("zzzzzz").stderr
 
 
 def test_a_kernreg_error_is_one_message_without_a_traceback(run):

@@ -183,13 +183,11 @@ def test_what_cannot_be_opened_says_why(tmp_path):
         kr.open_samples(as_npy(tmp_path)[0], target="who")
 
 
-@pytest.mark.parametrize(
-    ("package", "name", "extra"), [("pyarrow", "x.parquet", "parquet"), ("zarr", "x.zarr", "zarr")]
-)
-def test_a_package_that_is_missing_is_named_with_its_extra(tmp_path, monkeypatch, package, name, extra):
+@pytest.mark.parametrize(("package", "name"), [("pyarrow", "x.parquet"), ("zarr", "x.zarr")])
+def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch, package, name):
     (tmp_path / name).write_bytes(b"")
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtra, match=rf"kernreg\[{extra}\]"):
+    with pytest.raises(MissingExtra, match=f"pip install {package}"):
         kr.open_samples(tmp_path / name)
 
 

@@ -298,6 +298,20 @@ def test_numbers_with_commas_are_no_categories(tmp_path):
     assert read_samples(path, target="who", text="auto").X.tolist() == [["1,5 or so"], ["1,6"]]
 
 
+def test_one_word_does_not_make_categories_of_measurements(tmp_path):
+    path = tmp_path / "mistyped.csv"
+    lines = [f"{20 + number / 2},{number % 3},a" for number in range(40)]
+    lines[6] = "unknown,5more,b"
+    path.write_text("\n".join(["age,doors,who", *lines]))
+    with pytest.raises(DataError, match=r"line 8, column 'age': 'unknown' is not a number, but 39 of the 40 values"):
+        read_samples(path, target="who", text="auto")
+    # Few different numbers are categories.
+    assert read_samples(path, target="who", columns=["doors"], text="auto").X[6, 0] == "5more"
+    lines[6] = "NA,1,b"
+    path.write_text("\n".join(["age,doors,who", *lines]))
+    assert np.isnan(read_samples(path, target="who", text="auto").X[6, 0])
+
+
 def test_a_binary_file_is_no_table_and_long_lists_of_columns_are_cut(tmp_path):
     path = tmp_path / "zeros.csv"
     path.write_bytes(bytes(5000))

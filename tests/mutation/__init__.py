@@ -12,5 +12,9 @@ laboratory.py  tries mutants, and makes sure that what fails does so because of 
 page.py        the counts in docs/appendix/reliability.md
 __main__.py    `make mutation`: draw mutants, try them, count
 
+`make mutation` runs it; docs/appendix/reliability.md says what is drawn and holds the counts. A mutant that survives is
+read: write a test that fails with it and passes without, or say why there is none, as ``why`` of the survivor in
+docs/measurements/mutation.json, which the page shows.
+
 A mutant is *killed* when a test fails or takes far longer than it used to, and *survives* otherwise.
 """

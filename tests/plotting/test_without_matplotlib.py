@@ -15,7 +15,7 @@ def test_drawing_names_the_extra(monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     display = SpectrumDisplay([1.0, -1.0])
     assert display.signature == (1, 1)
-    with pytest.raises(MissingExtra, match=r"pip install 'kernreg\[plot\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install matplotlib"):
         display.plot()
     with pytest.raises(ImportError):
         display.plot()

@@ -160,7 +160,7 @@ def test_answers_of_mixins_come_from_one_fit_too():
 
 
 @pytest.mark.parametrize("name", [plugin.name for plugin in kr.available("solver")])
-def test_whatever_a_solver_says_of_itself_is_of_one_fit(name):
+def test_diagnostics_and_explanations_are_of_one_fit(name):
     import inspect
 
     cls = type(kr.make_solver(name))

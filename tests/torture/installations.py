@@ -39,7 +39,7 @@ def written(text: str) -> Callable[[Path], None]:
 
 
 #: What becomes of entry_points.txt: how it is written, whether its points are listed ("whole", "gone", or "open" where
-#: that cannot be known), and whether the file is told to be unreadable.
+#: that cannot be known), and whether the file is reported as unreadable.
 FILES: dict[str, tuple[Callable[[str, Random], Callable[[Path], None]], str, bool]] = {
     "sound": (lambda text, rng: written(text), "whole", False),
     "windows": (lambda text, rng: written(text.replace("\n", "\r\n")), "whole", False),

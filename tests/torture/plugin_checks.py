@@ -1,4 +1,4 @@
-"""What has to hold whatever plugins are installed: answers, what is told, and all that was there before."""
+"""What has to hold whatever plugins are installed: right answers, right reports, and nothing else changed."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def others_wrong() -> str | None:
 
 
 def reasons_wrong(entries: Iterable[Any]) -> str | None:
-    """Return what is wrong with what is told about plugins that do not work."""
+    """Return what is wrong with the reports of plugins that do not work."""
     for one in entries:
         working = one.status in ("available", "loaded")
         if working != (not one.reason) or len(one.reason) > 5000:

@@ -84,7 +84,7 @@ BROKEN_BODIES: dict[str, str | bytes] = {
     "loop": "",
     "missing": "",
 }
-#: What happens to be raised, and is told by nobody: the user's own key.
+#: Exceptions that nothing reports: the user's own key.
 INTERRUPTS = {"interrupt": "raise KeyboardInterrupt"}
 BODIES = SOUND_BODIES | BROKEN_BODIES | INTERRUPTS
 #: Those that plugin files have as well.

@@ -143,8 +143,22 @@ def class_parameters(cls: type) -> tuple[ParameterInfo, ...]:
     return tuple(found)
 
 
+class KindChoice(click.Choice[str]):
+    """The kind of an entry; an error says what to write where it is left out."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the kind."""
+        from kernreg.registry import get_registry
+
+        kinds = [] if value in KINDS else [kind for kind in KINDS if value in get_registry(kind)]
+        if kinds:
+            calls = " or ".join(f"kernreg info {kind} {value}" for kind in kinds)
+            self.fail(f"the kind comes before the name: {calls}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @click.command("info")
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", type=KindChoice(KINDS))
 @click.argument("name")
 @json_option
 def command(kind: str, name: str, as_json: bool) -> None:

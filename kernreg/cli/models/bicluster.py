@@ -17,6 +17,7 @@ from kernreg.cli.options import (
     write_table,
 )
 from kernreg.cli.output import console, write_json
+from kernreg.cli.tables import Table, column_options
 
 
 @click.command("bicluster")
@@ -29,6 +30,7 @@ from kernreg.cli.output import console, write_json
 @kernel_option
 @seed_option
 @output_option("A CSV file with one line for each row and column; standard output by default.")
+@column_options
 @json_option
 def command(
     data: Path,
@@ -39,6 +41,7 @@ def command(
     seed: int,
     output: Path | None,
     force: bool,
+    table: Table,
     as_json: bool,
 ) -> None:
     """Group the rows and the columns of the matrix in DATA by kernel SVD.
@@ -51,7 +54,7 @@ def command(
     from kernreg.io import read_samples
 
     check_output(output, [data], force)
-    samples = read_samples(data, target=target)
+    samples = read_samples(data, target=target, columns=table.columns(data, target))
     estimator = make_solver("bicluster", n_clusters=(clusters, column_clusters or clusters), random_state=seed)
     if kernel is not None:
         estimator.set_params(kernel=kernel)

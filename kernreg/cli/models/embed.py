@@ -9,8 +9,9 @@ import click
 import numpy as np
 
 from kernreg.cli.files import check_output, output_option
-from kernreg.cli.options import data_argument, kernel_option, target_option, write_table
+from kernreg.cli.options import data_argument, kernel_option, target_option, without_name_warnings, write_table
 from kernreg.cli.output import console
+from kernreg.cli.tables import Table, table_options
 from kernreg.errors import ParameterError
 
 _PICTURES = {".png", ".svg", ".pdf"}
@@ -24,7 +25,10 @@ _PICTURES = {".png", ".svg", ".pdf"}
 )
 @kernel_option
 @output_option("A CSV file, or a picture (.png, .svg, .pdf); CSV on standard output by default.")
-def command(data: Path, target: str | None, solver: str, kernel: str | None, output: Path | None, force: bool) -> None:
+@table_options
+def command(
+    data: Path, target: str | None, solver: str, kernel: str | None, output: Path | None, force: bool, table: Table
+) -> None:
     """Write the coordinates of the samples in DATA, or draw them.
 
     The target, if there is one, is left out of the features; it colours the picture.
@@ -32,7 +36,6 @@ def command(data: Path, target: str | None, solver: str, kernel: str | None, out
     \b
     kernreg embed iris.csv -t species -s "ksvd(n_components=2)" -k "sne(sigma=2)" -o iris.png
     """
-    from kernreg.cli.tables import open_or_read
     from kernreg.factory import make_solver
 
     check_output(output, [data], force)
@@ -45,27 +48,30 @@ def command(data: Path, target: str | None, solver: str, kernel: str | None, out
         raise ParameterError(f"{solver!r} gives no coordinates; use 'kpca', 'ksvd' or 'nystrom'")
     if kernel is not None:
         estimator.set_params(kernel=kernel)
-    samples = open_or_read(data, target=target)
-    estimator.fit(samples.X)
-    left = np.asarray(estimator.transform(samples.X))
-    sides = {"left": left}
-    if hasattr(estimator, "transform_right"):
-        sides["right"] = np.asarray(estimator.transform_right(samples.X))
+    X, y, names = table.read(data, target, streamed=True, supervised=False)
+    model = table.chain(estimator, X, names)
+    with without_name_warnings():
+        both = np.asarray(model.fit(X).transform(X))
+    sides = {"left": both}
+    if model is not estimator and hasattr(estimator, "transform_right"):  # a chain puts them side by side
+        sides["left"], sides["right"] = np.hsplit(both, 2)
+    elif hasattr(estimator, "transform_right"):
+        sides["right"] = np.asarray(estimator.transform_right(X))
+    for line in table.story:  # beside the result, which may be on standard output
+        click.echo(line, err=True)
     if output is not None and output.suffix.lower() in _PICTURES:
-        _draw(sides, samples.y, output)
+        _draw(sides, y, output)
         console().print(f"written to {output}")
         return
-    names = [name if len(sides) > 1 else "component" for name in sides]
     header = [
-        f"{name}{number}" for name, side in zip(names, sides.values(), strict=True) for number in range(side.shape[1])
+        f"{name if len(sides) > 1 else 'component'}{number}"
+        for name, side in sides.items()
+        for number in range(side.shape[1])
     ]
     columns = np.hstack(list(sides.values()))
     rows: Any = columns.tolist()
-    if samples.y is not None:
-        header, rows = (
-            [*header, str(target)],
-            [[*row, label] for row, label in zip(rows, samples.y.tolist(), strict=True)],
-        )
+    if y is not None:
+        header, rows = [*header, str(target)], [[*row, label] for row, label in zip(rows, y.tolist(), strict=True)]
     write_table(header, rows, output)
 
 

@@ -61,7 +61,7 @@ def command(
     task = task_of(y)
     pairs = [(solver, kernel) for solver in solvers or (default_solver(y),) for kernel in (kernels or (None,))]
     for spec in kernels:
-        make_kernel(spec)  # what cannot be read is told before anything is computed
+        make_kernel(spec)  # refuses what cannot be read before anything is computed
     estimators = [make_predictor(solver, kernel) for solver, kernel in pairs]
     for estimator in estimators:
         check_task(estimator, y)

@@ -9,7 +9,7 @@ import click
 from kernreg.cli.files import check_output, output_option
 from kernreg.cli.options import data_argument, target_option
 from kernreg.cli.output import console
-from kernreg.cli.tables import open_or_read
+from kernreg.cli.tables import Table, column_options, open_or_read
 from kernreg.errors import DataError
 
 
@@ -21,6 +21,7 @@ from kernreg.errors import DataError
 @click.option("--block-rows", type=click.IntRange(1), help="Rows per block; by default as many as fit.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run.")
 @output_option("A .npy file, a .zarr array, or a folder for one .npy file per block with an index.json.", required=True)
+@column_options
 def command(
     data: Path,
     kernel: str,
@@ -30,6 +31,7 @@ def command(
     resume: bool,
     output: Path,
     force: bool,
+    table: Table,
 ) -> None:
     """Write the kernel matrix of the samples in DATA.
 
@@ -47,7 +49,7 @@ def command(
     ours = output.suffix == ".zarr" and matrix_file(output).found() is not None
     check_output(output, [data, against], force or ours, folder=output.suffix != ".npy")
     k = make_kernel(kernel)
-    first = open_or_read(data, target=target)
+    first = open_or_read(data, target=target, columns=table.columns(data, target))
     Z = None if against is None else open_or_read(against, columns=first.names).X
     try:
         (n, m), dtype = write_gram(

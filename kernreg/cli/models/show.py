@@ -11,6 +11,9 @@ import click
 
 from kernreg.cli.output import console, json_option, write_json
 
+#: By what a spec says which class an object is of.
+_KINDS = ("solver", "ensembler", "scikit-learn", "sklearn")
+
 
 @click.command("show")
 @click.argument("model", type=click.Path(path_type=Path))
@@ -45,9 +48,45 @@ def _line(label: str, text: str) -> None:
 
 
 def _spec(spec: Any) -> list[str]:
-    """Return the parameters of a model one by one; a chain as it would be written down."""
+    """Return the parameters of a model one by one, and those of a chain step by step."""
     if not isinstance(spec, dict):
         return [] if spec is None else [str(spec)]
-    if all(isinstance(value, str) for value in spec.values()):
-        return [f"{name} = {value}" for name, value in spec.items()]
-    return json.dumps(spec, indent=2, ensure_ascii=False).splitlines()
+    steps = spec.get("steps")
+    if not isinstance(steps, list):
+        return [f"{name} = {value if isinstance(value, str) else _text(value)}" for name, value in spec.items()]
+    others = [f"{name} = {_text(value)}" for name, value in spec.items() if name not in ("steps", "kernreg_chain")]
+    return [*others, *(f"{_name(step)}: {_text(step)}" for step in steps)]
+
+
+def _name(step: Any) -> str:
+    return str(step.get("name", "?")) if isinstance(step, dict) else "?"
+
+
+def _text(value: Any) -> str:
+    """Return a value of a spec in one line: objects as the calls that make them.
+
+    >>> _text({"name": "kpca", "solver": "kpca", "params": {"n_components": 3, "scale": {"$tuple": [1, 2]}}})
+    'kpca(n_components=3, scale=(1, 2))'
+    >>> _text([{"$object": {"scikit-learn": "sklearn.preprocessing:StandardScaler"}}, {"a": None}])
+    '[StandardScaler(), {"a": null}]'
+    >>> _text({"name": "both", "parallel": [{"name": "soft", "solver": "ls-svm", "params": {"gamma": 0.1}}]})
+    'parallel(soft=ls-svm(gamma=0.1))'
+    """
+    if isinstance(value, list):
+        return f"[{', '.join(map(_text, value))}]"
+    if not isinstance(value, dict):
+        return repr(value)
+    if isinstance(value.get("$tuple"), list):
+        return f"({', '.join(map(_text, value['$tuple']))})"
+    if isinstance(value.get("$object"), dict):
+        return _text(value["$object"])
+    if isinstance(value.get("$kernel"), str):
+        return repr(value["$kernel"])
+    if isinstance(value.get("parallel"), list):
+        return f"parallel({', '.join(f'{_name(each)}={_text(each)}' for each in value['parallel'])})"
+    made = next((value[kind] for kind in _KINDS if isinstance(value.get(kind), str)), None)
+    if made is None:
+        return json.dumps(value, ensure_ascii=False)
+    params = value.get("params")
+    given = [f"{name}={_text(each)}" for name, each in params.items()] if isinstance(params, dict) else []
+    return f"{made.rpartition(':')[2]}({', '.join(given)})"

@@ -31,6 +31,8 @@ def parse_grid(texts: tuple[str, ...]) -> dict[str, list[Any]]:
 
     >>> parse_grid(("kernel__sigma=1,2.5", "gamma=0.1:10:3"))
     {'kernel__sigma': [1, 2.5], 'gamma': [0.1, 1.0, 10.0]}
+    >>> parse_grid(("kernel__sigma=scale,2,median",))
+    {'kernel__sigma': ['scale', 2, 'median']}
     """
     grid: dict[str, list[Any]] = {}
     for text in texts:
@@ -60,8 +62,15 @@ def _range(text: str, values: str) -> list[float]:
 def _list(values: str) -> list[Any]:
     try:
         return list(ast.literal_eval(f"({values},)"))
+    except (ValueError, SyntaxError):  # words without quotes are among them
+        return [_value(value.strip()) for value in values.split(",")]
+
+
+def _value(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
     except (ValueError, SyntaxError):
-        return [value.strip() for value in values.split(",")]
+        return text
 
 
 @click.command("tune")

@@ -1,4 +1,4 @@
-"""Matrices, blocks and operators by `map_rows`: what an engine does that has nothing better."""
+"""Matrices, blocks and operators by `map_rows`, for engines that have no faster way."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernreg.engine.arrays import check_out, result_dtype
 from kernreg.engine.budget import check_fits
+from kernreg.engine.product_operator import ProductOperator
 from kernreg.engine.products import mirrored_columns
 from kernreg.engine.running.half_rows import HalfRows
 from kernreg.engine.running.handles import ByRow
@@ -96,7 +97,7 @@ def blocks(engine: Engine, kernel: Any, X: Any, Z: Any, block_rows: int | None) 
         yield rows, engine.map_rows(Window(kernel, rows.start, Z is None), X[rows], other, itself)
 
 
-class EngineOperator(LinearOperator):
+class EngineOperator(ProductOperator):
     """Products with K(X, Z) by an engine: samples are placed once, right-hand sides travel with each product.
 
     Of a symmetric kernel every value of K(X) is evaluated once, where right-hand sides have few columns.
@@ -115,16 +116,9 @@ class EngineOperator(LinearOperator):
         self._Z = None if Z is None else engine.place(Z)
         other = self._X if self._Z is None else self._Z
         self._half = HalfRows.of(kernel, self._X.chunks) if Z is None else None
-        # The stubs of scipy do not know the constructor that subclasses call.
-        super().__init__(dtype=result_dtype(self._X, other), shape=(len(self._X), len(other)))  # type: ignore[call-arg]
+        super().__init__(result_dtype(self._X, other), (len(self._X), len(other)))
 
-    def _product(self, V: Any, adjoint: bool) -> np.ndarray:
-        V = np.ascontiguousarray(V)
-        if V.dtype.kind not in "fc":
-            V = V.astype(self.dtype)
-        if V.dtype.kind == "c":
-            return self._product(V.real, adjoint) + 1j * self._product(V.imag, adjoint)
-        columns = V.reshape(len(V), -1)
+    def _times(self, columns: np.ndarray, adjoint: bool) -> np.ndarray:
         K = self._kernel, self._X, self._Z
         if self._half is not None and columns.shape[1] <= mirrored_columns(self.shape[0]):
             found = self._engine.map_rows(self._half, self._X, None, times, "add", args=(columns,))
@@ -132,20 +126,4 @@ class EngineOperator(LinearOperator):
             found = self._engine.map_rows(*K, transposed_times, "add", args=(ByRow(columns),))
         else:
             found = self._engine.map_rows(*K, times, args=(columns,))
-        return np.asarray(found).reshape((found.shape[0], *V.shape[1:]))
-
-    def _matvec(self, x: Any) -> np.ndarray:
-        return self._product(x, adjoint=False)
-
-    def _matmat(self, X: Any) -> np.ndarray:
-        return self._product(X, adjoint=False)
-
-    def _rmatvec(self, x: Any) -> np.ndarray:
-        return self._product(x, adjoint=True)
-
-    def _rmatmat(self, X: Any) -> np.ndarray:
-        return self._product(X, adjoint=True)
-
-    def _transpose(self) -> LinearOperator:
-        # K is real: its transpose is its adjoint, for which products exist.
-        return self.adjoint()
+        return np.asarray(found)

@@ -22,7 +22,7 @@ def require_zarr(what: object) -> Any:
     try:
         import zarr
     except ImportError as error:
-        raise MissingExtra(f"{what}: zarr arrays need the extra 'zarr' (pip install 'kernreg[zarr]')") from error
+        raise MissingExtra(f"{what}: zarr arrays need zarr (pip install zarr)") from error
     return zarr
 
 

@@ -28,9 +28,7 @@ def require_pyarrow(what: object) -> Any:
         import pyarrow.ipc
         import pyarrow.parquet
     except ImportError as error:
-        raise MissingExtra(
-            f"{what}: Parquet and Arrow files need the extra 'parquet' (pip install 'kernreg[parquet]')"
-        ) from error
+        raise MissingExtra(f"{what}: Parquet and Arrow files need pyarrow (pip install pyarrow)") from error
     return pyarrow
 
 

@@ -6,7 +6,7 @@ import time
 
 
 class Clock:
-    """Started when it is made; laps are told to it, so that it knows when there is no time for another one.
+    """Started when it is made; it is given the laps, and says when there is no time for another one.
 
     Parameters
     ----------

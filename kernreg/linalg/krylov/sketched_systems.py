@@ -59,7 +59,7 @@ from kernreg.linalg.randomness import generator
 from kernreg.linalg.system_inputs import require_positive, targets_and_weights
 
 OVERSAMPLING = 4  # rows of the sketch for each landmark
-_NEAR = 1e-2  # a pole nearer than that, relative to 1/γ, is told of
+_NEAR = 1e-2  # a pole nearer than that, relative to 1/γ, is reported
 _HELD_OUT, _STEPS = 0.05, 50  # how well what changes without some samples is known, and iterations for that
 _ROWS = 1024  # of the matrix of landmarks that are evaluated together
 _CONSTANT = 1e-14  # relative: targets that vary less are constant but for rounding

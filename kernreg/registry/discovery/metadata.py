@@ -1,6 +1,6 @@
 """Reading the metadata of distributions one at a time, with `importlib.metadata`.
 
-This is the slower, more patient way beside the `entrypoints` package: what cannot be read is told apart
+This is the slower, more patient way beside the `entrypoints` package: what cannot be read is kept apart
 from what can, file by file. It is imported only when needed, because `importlib.metadata` is slow to import.
 """
 

@@ -10,5 +10,5 @@ splits.py         one split: along the leading direction, or between centres of 
 search.py         the machine of one cell: width and γ by exact leave-one-out, of all values or near those of pilots
 running.py        cells in threads, or on the computers of the configured engine
 alignment.py      decision values and probabilities of a cell, which may lack classes, as columns of all classes
-documentation.py  what both docstrings say alike
+documentation.py  what both docstrings share
 """

@@ -1,4 +1,4 @@
-"""What the docstrings of both machines say alike, written once: `documented` puts it in place of ``{…}`` lines."""
+"""Parts that the docstrings of both machines share: `documented` puts them in place of ``{…}`` lines."""
 
 from __future__ import annotations
 

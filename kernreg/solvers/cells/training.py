@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_consistent_length, column_or_1d
-from sklearn.utils.validation import validate_data
 
 from kernreg.engine import Handle, is_row_source
-from kernreg.engine.arrays import check_readable
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel
 from kernreg.solvers.dual.training import dense_copy, is_table
@@ -29,6 +27,7 @@ from kernreg.solvers.samples import (
     take,
     without_zero_weights,
 )
+from kernreg.solvers.tables import validated_table
 
 _LANDMARKS = 50
 
@@ -58,17 +57,7 @@ def check_data(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weight: Any,
         y = check_real_targets(y)
     plain = not (is_row_source(first) or isinstance(first, Handle) or reader_of(first) is not None)
     if plain and not pair and input_kind(kernel) == "table":
-        check_readable(X, "X")
-        X, y = validate_data(
-            machine,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            multi_output=regression,
-            y_numeric=regression,
-        )
+        X, y = validated_table(machine, X, y, order="C", multi_output=regression, y_numeric=regression)
     else:
         check = check_pair if pair else check_samples
         X = check(machine, X, kernel=kernel, reset=True)

@@ -46,7 +46,7 @@ from kernreg.linalg.randomness import legacy_seed
 from kernreg.solvers.decompositions.compatibility.fixed_maps import make_compatibility
 from kernreg.solvers.decompositions.ksvd import KernelSVD
 from kernreg.solvers.parameters import KernelParameters
-from kernreg.solvers.samples import check_table
+from kernreg.solvers.tables import check_table
 
 SCALINGS = ("auto", "bipartite", "none")
 LENGTHS = ("both", "projected", "none")

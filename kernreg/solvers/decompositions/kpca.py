@@ -40,6 +40,7 @@ from kernreg.linalg.spectra.partial import ORDERS, Hints
 from kernreg.linalg.spectra.products import NotFiniteError
 from kernreg.linalg.spectra.report import PartialReport
 from kernreg.solvers.advice import advise
+from kernreg.solvers.declarations import refuse_false_declarations
 from kernreg.solvers.decompositions.centred_eigenpairs import Components, principal_components
 from kernreg.solvers.decompositions.preimages import default_kernel, learn_inverse, require_invertible
 from kernreg.solvers.decompositions.room import doubt_of_pairs
@@ -185,6 +186,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelParamet
             require_invertible(X, kernel, self.alpha)
         kept, _, weights = without_zero_weights(X, None, sample_weight)
         self.kernel_, self.X_fit_ = kernel.resolve_widths(kept, weights).bind(kept), kept
+        refuse_false_declarations(self.kernel_, kept)
         scores = self._keep(self._decompose(weights, from_source), weights)
         self.__dict__.pop("inverse_", None)
         if self.fit_inverse_transform:

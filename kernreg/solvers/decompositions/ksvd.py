@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernreg.common.checks import as_number, check_choice, is_whole
 from kernreg.errors import ParameterError, shown
 from kernreg.kernels import Kernel
+from kernreg.solvers.declarations import refuse_false_declarations
 from kernreg.solvers.decompositions.centred_triplets import SVD_SOLVERS, SVDSettings, decompose, kernel_dtype
 from kernreg.solvers.decompositions.compatibility.fixed_maps import COMPATIBILITIES, Compatibility
 from kernreg.solvers.decompositions.compatibility.heads import HEADS, targets
@@ -169,6 +170,8 @@ class KernelSVD(TwoSided):
         self.X_fit_ = self.compatibility_.left_samples(left)
         self.Z_fit_ = self.X_fit_ if right is left else self.compatibility_.right_samples(right)
         self.kernel_ = kernel.bind(self.Z_fit_)
+        if self.Z_fit_ is self.X_fit_:
+            refuse_false_declarations(self.kernel_, self.X_fit_)
         settings = SVDSettings(self.svd_solver, self.tol, self.max_iter, self.random_state)
         triplets = decompose(self.kernel_, self.X_fit_, self.Z_fit_, r, settings, center=self.center)
         dtype = kernel_dtype(self.X_fit_, self.Z_fit_)

@@ -163,7 +163,7 @@ class AsymmetricNystroem(TwoSided):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> AsymmetricNystroem:
-        """Decompose the kernel matrix of the training samples, as far as a subsample tells.
+        """Decompose the kernel matrix of the training samples, approximately, from a subsample.
 
         Parameters
         ----------

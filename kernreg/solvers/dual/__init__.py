@@ -15,8 +15,8 @@ gamma.py          γ: what may be given, and the best of several by exact leave-
 solution.py       what a system answers
 calibration.py    from decision values of samples left out to probabilities
 machine.py        what is kept of a fit, leave-one-out values, decision values
-classifier.py       classes and probabilities
-regressor.py        real outputs and intervals
-says_of_itself.py   explanations, influence, learning curves
-documentation.py  what all docstrings say alike
+classifier.py     classes and probabilities
+regressor.py      real outputs and intervals
+diagnostics.py    explanations, influence, learning curves
+documentation.py  what all docstrings share
 """

@@ -130,7 +130,7 @@ def choose_gamma(system: DualSystem, gammas: np.ndarray | None, score: Score, *,
 
     None asks for a grid fitted to the spectrum of K̃. It is extended while the best value is near one of its ends, until
     the score turns, 1/γ drowns in rounding errors, or the machine is no more than a mean: that costs no decomposition.
-    A best value at the end of all that was tried is told in a `GridEndWarning`. ``rescaled`` is that of `end_of_grid`.
+    A `GridEndWarning` says where the best value is the first or last of all. ``rescaled`` is that of `end_of_grid`.
     """
     search = _Search(system, score)
     if gammas is not None:

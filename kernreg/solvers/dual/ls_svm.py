@@ -106,7 +106,7 @@ class SymmetricSystem(CentredSystem):
 
 
 class _LSSVM(DualMachine):
-    """The fit of both machines, and what the spectrum of a symmetric training matrix tells."""
+    """The fit of both machines, and the spectrum of a symmetric training matrix."""
 
     requires_symmetric_kernel = True
     views = ("decision",)

@@ -14,9 +14,9 @@ from kernreg.errors import DataError, GridEndWarning, ParameterError
 from kernreg.kernels import Kernel
 from kernreg.linalg import SolveReport
 from kernreg.solvers.advice import advise
+from kernreg.solvers.dual.diagnostics import Diagnostics
 from kernreg.solvers.dual.exact import CentredSystem, ExactSystem
 from kernreg.solvers.dual.gamma import Choice
-from kernreg.solvers.dual.says_of_itself import SaysOfItself
 from kernreg.solvers.dual.solution import DualSolution
 from kernreg.solvers.dual.targets import Targets
 from kernreg.solvers.dual.training import TrainingSet, training_matrix
@@ -28,10 +28,10 @@ from kernreg.solvers.views import Views
 _ERROR_WORTH_A_WARNING = 1e-6
 
 
-class DualMachine(SaysOfItself, KernelParameters):
+class DualMachine(Diagnostics, KernelParameters):
     """A kernel method whose dual is linear in the targets.
 
-    A concrete machine has ``fit``, which ends in `_store`, and says in `_system` which system it solves.
+    A concrete machine has ``fit``, which ends in `_store`, and `_make_system`, the system it solves.
     """
 
     #: Declared for the conformance kit, which then holds the solver to refusing asymmetric kernels.
@@ -75,7 +75,7 @@ class DualMachine(SaysOfItself, KernelParameters):
         self.landmarks = landmarks
         self.random_state = random_state
 
-    # What a concrete machine says ---------------------------------------------------------------------------
+    # What a concrete machine defines ------------------------------------------------------------------------
 
     @abstractmethod
     def _encode(self, y: np.ndarray) -> Targets:
@@ -104,7 +104,7 @@ class DualMachine(SaysOfItself, KernelParameters):
         return False
 
     def _kept_for_probabilities(self, choice: Choice, system: Any) -> tuple[Views, np.ndarray] | None:
-        """Return leave-one-out values of some samples, where probabilities will be asked for and nothing else tells."""
+        """Return leave-one-out values of some samples, where probabilities need them and no others are there."""
         return None
 
     # What is kept of a fit ----------------------------------------------------------------------------------

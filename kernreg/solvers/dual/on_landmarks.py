@@ -1,4 +1,4 @@
-"""What both ways to solve on landmarks share: a word on memory, the problem of a training set, its solution by view."""
+"""What both ways to solve on landmarks share: the memory warning, the problem, its solution by view."""
 
 from __future__ import annotations
 

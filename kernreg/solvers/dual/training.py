@@ -12,19 +12,18 @@ import scipy.sparse as sp
 from sklearn.base import is_regressor
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import validate_data
 
 from kernreg.common.display import listed
 from kernreg.common.medians import weighted_median
 from kernreg.common.progress import row_progress
 from kernreg.config import memory_budget
 from kernreg.engine import Handle, is_row_source, whole
-from kernreg.engine.arrays import check_readable
 from kernreg.engine.running.handles import is_streamed
 from kernreg.engine.sources.views import as_row_source
 from kernreg.errors import DataError, ParameterError, shown
 from kernreg.kernels import Kernel
 from kernreg.kernels.function import FunctionKernel
+from kernreg.solvers.declarations import refuse_false_declarations
 from kernreg.solvers.elsewhere import brought_here, reader_of
 from kernreg.solvers.finiteness import not_finite_error
 from kernreg.solvers.samples import (
@@ -37,6 +36,7 @@ from kernreg.solvers.samples import (
     without_zero_weights,
 )
 from kernreg.solvers.streamed import in_memory, reading_note
+from kernreg.solvers.tables import validated_table
 
 _LARGEST_KERNEL_VALUE = 1e140
 _ROWS = 200  # that tell the size of kernel values
@@ -158,17 +158,7 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
     X, note = (X, "") if placed else _from_sources(machine, kernel, X)
     on_disk = any(is_row_source(side) for side in (X if is_pair else (X,)))
     if not is_pair and input_kind(kernel) == "table" and not on_disk and not isinstance(X, Handle):
-        check_readable(X, "X")
-        X, y = validate_data(
-            machine,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            multi_output=several,
-            y_numeric=regression,
-            copy=True,
-        )
+        X, y = validated_table(machine, X, y, multi_output=several, y_numeric=regression, copy=True)
     elif y is None:
         raise DataError(f"{type(machine).__name__} requires y to be passed, but the target y is None")
     else:
@@ -191,6 +181,8 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
     if kernel.takes_reference and not isinstance(kernel, FunctionKernel) and not is_streamed(targets):
         targets = whole(targets)  # what a combination learns from samples elsewhere, it learns from all of them here
     bound = kernel.resolve_widths(targets, frequencies).bind(targets)
+    if not is_pair:
+        refuse_false_declarations(bound, X)
     return TrainingSet(X, y, weights, frequencies, bound, note)
 
 

@@ -35,6 +35,7 @@ from kernreg.kernels.indexed import precomputed
 from kernreg.linalg.landmarks.features import symmetric_features
 from kernreg.linalg.landmarks.selection import choose_landmarks
 from kernreg.solvers.advice import warn_beyond_budget
+from kernreg.solvers.declarations import refuse_false_declarations
 from kernreg.solvers.dual.gamma import check_gamma
 from kernreg.solvers.dual.ls_svm import LSSVC
 from kernreg.solvers.kernel_learning.graph_penalty import (
@@ -48,8 +49,9 @@ from kernreg.solvers.kernel_learning.graph_penalty import (
 from kernreg.solvers.kernel_learning.kernel_learner import KernelLearner
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 from kernreg.solvers.parameters import KernelParameters, check_choice
-from kernreg.solvers.samples import check_samples, check_table, input_kind
+from kernreg.solvers.samples import check_samples, input_kind
 from kernreg.solvers.symmetry import require_symmetric
+from kernreg.solvers.tables import check_table
 
 #: The values of γ that ``gamma="loo"`` chooses from: the paper's.
 GAMMAS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -196,6 +198,7 @@ class SCGLDK(KernelLearner, KernelParameters):
         side = self._check_side(X, y, side_information)
         self.X_fit_ = X
         start = kernel.bind(X)
+        refuse_false_declarations(start, X)
         for left_by_another_fit in ("loo_path_", "landmarks_"):
             self.__dict__.pop(left_by_another_fit, None)
         strategy, note = self._pick(X.shape[0], _MATRICES if isinstance(gamma, float) else _TO_CHOOSE)

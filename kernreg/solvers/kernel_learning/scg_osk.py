@@ -40,7 +40,7 @@ from kernreg.solvers.kernel_learning.neighbourhoods import (
 from kernreg.solvers.kernel_learning.ordered_weights import OrderedWeights, best_vertex, ordered_program
 from kernreg.solvers.kernel_learning.side_information import LabelInformation, SideInformation
 from kernreg.solvers.parameters import as_number, check_choice
-from kernreg.solvers.samples import check_table
+from kernreg.solvers.tables import check_table
 
 TRIVIAL = ("contrasts", "free", "ordered", "drop")
 

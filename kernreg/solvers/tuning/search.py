@@ -82,7 +82,7 @@ class Search:
         if not isinstance(grid, Mapping):
             raise ParameterError(
                 f"grid={shown(grid)} is not accepted; give a mapping such as {{'kernel__sigma': [0.5, 1, 2], "
-                "'gamma': [1, 10]}, or a list of such"
+                "'gamma': [1, 10]}, or a list of such; without a grid, give the samples by name: tune(solver, X=X, y=y)"
             )
         known, inner = set(self.estimator.get_params()), set(self.last.get_params())
         full: dict[str, Any] = {}

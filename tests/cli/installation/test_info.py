@@ -37,6 +37,13 @@ def test_info_tells_the_options_of_a_command(run):
     assert "commands  info, clear, warm" in run("info", "command", "cache").stdout
 
 
+def test_info_without_a_kind_says_which_to_write(run):
+    result = run("info", "rbf")
+    assert result.exit_code == 2
+    assert "the kind comes before the name: kernreg info kernel rbf" in " ".join(result.stderr.split())
+    assert "'nothing' is not one of" in run("info", "nothing").stderr
+
+
 def test_info_tells_formula_parameters_properties_and_origin(run):
     text = run("info", "kernel", "rbf").stdout
     for piece in [

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import kernreg as kr
 from kernreg.chain import make_chain
 from kernreg.chain.toml import to_toml
+from kernreg.cli.models.tune import parse_grid
 
 
 @pytest.fixture
@@ -148,6 +149,12 @@ def test_tune_equals_python(run, iris, tmp_path):
         assert run("tune", str(path), "-t", "species", "-g", wrong).exit_code == 2
 
 
+def test_a_wrong_word_among_numbers_of_a_grid_is_the_one_that_is_named(run, iris):
+    refused = run("tune", str(iris[2]), "-t", "species", "-k", "rbf", "-g", "kernel__sigma=wide,1,2", "-g", "gamma=1")
+    assert "sigma='1'" not in refused.stdout + refused.stderr
+    assert parse_grid(("kernel__sigma=wide,1,'x',None",)) == {"kernel__sigma": ["wide", 1, "x", None]}
+
+
 @pytest.mark.filterwarnings("ignore::kernreg.errors.GridEndWarning")
 def test_tune_without_a_grid_searches_widths_and_gamma(run, iris):
     X, labels, path = iris
@@ -193,6 +200,44 @@ def test_gram_streams_to_a_file_and_to_a_folder(run, iris, tmp_path):
     np.testing.assert_array_equal(np.vstack([np.load(folder / block["file"]) for block in index["blocks"]]), K)
 
 
+@pytest.mark.parametrize("solver", ["kpca", "ksvd"])
+def test_embed_cleans_a_table_as_fit_does(run, tmp_path, solver):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2)) * [1.0, 1000.0]
+    towns = np.where(rng.random(30) < 0.5, "Bonn", "Ulm")
+    path = tmp_path / "people.csv"
+    rows = [f"p{i},{x!r},{z!r},{town}" for i, (x, z), town in zip(range(30), X.tolist(), towns, strict=True)]
+    path.write_text("\n".join(["name,a,b,town", *rows]))
+    result = run("embed", str(path), "--id", "name", "-s", f"{solver}(n_components=2)")
+    assert "features standardised" in result.stderr
+    assert "one-hot encoded: town" in result.stderr
+    lines = succeed(result).splitlines()
+    table = np.column_stack([StandardScaler().fit_transform(X), towns == "Bonn", towns == "Ulm"]).astype(float)
+    expected = kr.make_solver(solver, n_components=2).fit(table)
+    both = [expected.transform(table)] + ([expected.transform_right(table)] if solver == "ksvd" else [])
+    assert lines[0] == ("left0,left1,right0,right1" if solver == "ksvd" else "component0,component1")
+    np.testing.assert_allclose(np.loadtxt(lines[1:], delimiter=","), np.hstack(both), atol=1e-9)
+    as_they_are = run("embed", str(path), "--features", "a,b", "--no-scale", "-s", f"{solver}(n_components=2)")
+    expected = kr.make_solver(solver, n_components=2).fit(X)
+    found = np.loadtxt(succeed(as_they_are).splitlines()[1:], delimiter=",")
+    np.testing.assert_allclose(found[:, :2], expected.transform(X), atol=1e-9)
+
+
+def test_columns_can_be_left_out_of_a_matrix_and_of_biclusters(run, tmp_path):
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    path, file = tmp_path / "t.csv", tmp_path / "K.npy"
+    rows = [f"p{i}," + ",".join(map(repr, row)) for i, row in enumerate(X.tolist())]
+    path.write_text("\n".join(["name,a,b,c", *rows]))
+    succeed(run("gram", str(path), "-k", "linear", "--id", "name", "--drop", "c", "-o", str(file)))
+    np.testing.assert_allclose(np.load(file), X[:, :2] @ X[:, :2].T)
+    succeed(
+        run("gram", str(path), "-k", "linear", "--features", "b", "--against", str(path), "-o", str(file), "--force")
+    )
+    np.testing.assert_allclose(np.load(file), np.outer(X[:, 1], X[:, 1]))
+    groups = succeed(run("bicluster", str(path), "-n", "2", "--drop", "name"))
+    assert [line.split(",")[1] for line in groups.splitlines() if line.startswith("column")] == ["a", "b", "c"]
+
+
 def test_bicluster_finds_planted_groups(run, tmp_path):
     rng = np.random.default_rng(0)
     rows, columns = np.repeat([0, 1, 2], 20), np.repeat([0, 1, 2], 10)
@@ -220,7 +265,7 @@ def test_run_fits_the_chain_in_a_file(run, iris, tmp_path):
     assert found["accuracy"] > 0.9
     np.testing.assert_array_equal(kr.load(model).decision_function(X), chain.fit(X, labels).decision_function(X))
     shown = succeed(run("show", str(model)))
-    assert '"solver": "kpca"' in shown
+    assert "kpca(n_components=" in shown
     assert re.search(r"needs +kernreg \S+: .*ls-svm", shown)
     assert "sha256" not in shown
     described.write_text("kernreg_chain = 1\nsteps = = 2\n")

@@ -1,4 +1,4 @@
-"""Broken and hostile plugins: they are told with a reason, and nothing else notices that they are there."""
+"""Broken and hostile plugins: they are listed with a reason, and affect nothing else."""
 
 from __future__ import annotations
 
@@ -269,7 +269,7 @@ def examination_wrong(words: list[str], points: list[Expected]) -> str | None:
 ATTACKS = [
     Attack(
         "registry",
-        "random sets of installed plugins, broken and hostile in metadata, names, targets and modules: each is told "
+        "random sets of installed plugins, broken and hostile in metadata, names, targets and modules: each is listed "
         "with a reason, sound ones and kernreg's own work as alone, nothing that is blocked is imported, names do "
         "nothing to a terminal",
         cases,

@@ -1,6 +1,6 @@
 """AsK-RFFs: random Fourier features of asymmetric shift-invariant kernels, and machines on them.
 
-    documentation.py   what several docstrings say alike
+    documentation.py   what several docstrings share
     features.py        FourierFeatures: frequencies, phases and weights; the two feature maps
     feature_kernel.py  ask-rff, a kernel: the inner product of the two feature maps
     transformer.py     ask-rff, a solver: transform and transform_right

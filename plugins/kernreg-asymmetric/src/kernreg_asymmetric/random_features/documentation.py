@@ -1,4 +1,4 @@
-"""What the docstrings of the features and of the machines on them say alike, written once."""
+"""Parts that the docstrings of the features and of the machines on them share."""
 
 from __future__ import annotations
 

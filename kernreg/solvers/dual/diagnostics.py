@@ -1,4 +1,4 @@
-"""What a fitted dual machine says of itself: why it decides so, and how much hangs on each sample."""
+"""Methods of a fitted dual machine that explain its decisions, and how much each training sample matters."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from kernreg.solvers.inference.left_out import left_out_views
 from kernreg.solvers.views import Views
 
 
-class SaysOfItself:
-    """The methods of dual machines behind which `kernreg.solvers.explanation` and `kernreg.solvers.inference` stand."""
+class Diagnostics:
+    """The methods of dual machines that `kernreg.solvers.explanation` and `kernreg.solvers.inference` provide."""
 
     def explain(
         self, X: Any, background: Any = None, *, view: str | None = None, feature_names: Any = None
