@@ -176,9 +176,9 @@ def _refuse_faulty_numbers(path: Path, name: str, lines: list[int], column: Sequ
         return
     line, value = next((line, value) for line, value in there if not _is_number(value))
     raise DataError(
-        f"{path}, line {line}, column {name!r}: {value!r} is not a number, and the column holds {len(numbers)} different "
-        "numbers. Correct it, empty the cell (a number that is missing can be filled in), or leave the line or the "
-        "column out; if they are categories, write them as text, such as 'c1'"
+        f"{path}, line {line}, column {name!r}: {value!r} is not a number, and the column holds {len(numbers)} "
+        "different numbers. Correct it, empty the cell (a number that is missing can be filled in), or leave the line "
+        "or the column out; if they are categories, write them as text, such as 'c1'"
     )
 
 
@@ -193,8 +193,8 @@ def _refuse_faulty_targets(path: Path, name: str, lines: Sequence[int], column: 
                 )
         elif not _is_number(value) and any(map(_is_fraction, column)):
             raise DataError(
-                f"{path}, line {line}, column {name!r}: the target {value!r} is not a number, and others are. Correct it "
-                "or leave the line out; if they are classes, write them as text, such as 'c1.5'"
+                f"{path}, line {line}, column {name!r}: the target {value!r} is not a number, and others are. Correct "
+                "it or leave the line out; if they are classes, write them as text, such as 'c1.5'"
             )
 
 
@@ -285,8 +285,8 @@ def _number(path: Path, line: int, column: str, text: str) -> float:
         raise DataError(f"{path}, line {line}, column {column!r}: {text} is not finite; kernels need finite features")
     if abs(value) >= _EXACT and _WHOLE.fullmatch(text.strip()) and int(text) != value:
         raise DataError(
-            f"{path}, line {line}, column {column!r}: {text.strip()} is beyond 2**53, and a number beside it in float64. If "
-            "it names something, leave the column out or keep it as text; if it counts, scale it"
+            f"{path}, line {line}, column {column!r}: {text.strip()} is beyond 2**53, and a number beside it in float64. "
+            "If it names something, leave the column out or keep it as text; if it counts, scale it"
         )
     return value
 
