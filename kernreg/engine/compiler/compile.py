@@ -21,8 +21,10 @@ from numba.extending import register_jitable
 from kernreg.common.forking import held_while_forking
 from kernreg.engine.compiler import cache
 from kernreg.engine.compiler.fingerprint import fingerprint, referred_functions
+from kernreg.engine.compiler.frozen import lookups, require_unchanged
 from kernreg.engine.compiler.numba_extensions import load_extensions
 from kernreg.engine.compiler.numba_locks import open_properties_in_children
+from kernreg.engine.compiler.numba_names import tell_processes_apart
 from kernreg.errors import EngineError, ParameterError, PerformanceWarning
 from kernreg.jit import fingerprint as jit_fingerprint
 from kernreg.jit import wide
@@ -40,6 +42,7 @@ TINY_SINGLE, MAX_SINGLE = float(np.finfo(np.float32).tiny), float(np.finfo(np.fl
 _lock = threading.RLock()
 held_while_forking(_lock, global_compiler_lock._lock)  # a thread that compiles a new driver holds both, in this order
 open_properties_in_children()
+tell_processes_apart()
 _compiled: dict[Any, Any] = {}
 _registered: set[int] = set()
 _warned: list[Any] = []  # the functions themselves: an id may be used again
@@ -51,11 +54,14 @@ def compiled(
     """Return the dispatcher of ``factory(*functions)``, compiled at first call and cached on disk.
 
     Functions that are Numba dispatchers already keep their own compilation options and cannot be cached.
+    Raises EngineError where something that a function looked up has changed since (`frozen`).
     """
     key = (factory, functions)
     with _lock:
         if key not in _compiled:
             load_extensions()
+            looked_up = lookups(functions)
+            require_unchanged(f"the kernel {name!r}", looked_up)
             for function in functions:
                 _make_callable_from_numba(function)
             dispatcher = numba.njit(**OPTIONS, fastmath=fastmath)(factory(*functions))
@@ -65,8 +71,10 @@ def compiled(
             else:
                 digest = fingerprint(factory(*functions), jit_fingerprint(), repr(sorted(fastmath)))
                 cache.enable(dispatcher, f"{name}-{factory.__name__.removeprefix('make_')}", digest)
-            _compiled[key] = dispatcher
-        return _compiled[key]
+            _compiled[key] = dispatcher, looked_up
+        dispatcher, looked_up = _compiled[key]
+    require_unchanged(f"the kernel {name!r}", looked_up)
+    return dispatcher
 
 
 def typed_parameters(parameters: tuple[Any, ...], dtype: np.dtype) -> tuple[Any, ...]:
