@@ -373,3 +373,10 @@ def test_samples_of_other_features_than_those_learned_on_are_refused(kernel, fea
     for pair in ((np.ones((2, features)),), (np.ones((2, features)), np.eye(3)), (np.eye(3), np.ones((2, features)))):
         with pytest.raises(DataError, match="features"):
             kernel(*pair)
+
+
+@pytest.mark.parametrize("value", [0.0, 3.3])
+def test_constant_targets(value):
+    X = np.random.default_rng(2).normal(size=(30, 3))
+    model = LABRBFRegressor().fit(X, np.full(30, value))  # without a RuntimeWarning
+    np.testing.assert_allclose(model.predict(X), value, rtol=1e-12)
