@@ -335,7 +335,9 @@ def test_one_word_does_not_make_categories_of_measurements(tmp_path):
     lines = [f"{20 + number / 2},{number % 3},a" for number in range(40)]
     lines[6] = "unknown,5more,b"
     path.write_text("\n".join(["age,doors,who", *lines]))
-    with pytest.raises(DataError, match=r"line 8, column 'age': 'unknown' is not a number, and the column holds 39 different numbers"):
+    with pytest.raises(
+        DataError, match=r"line 8, column 'age': 'unknown' is not a number, and the column holds 39 different numbers"
+    ):
         read_samples(path, target="who", text="auto")
     # Few different numbers are categories.
     assert read_samples(path, target="who", columns=["doors"], text="auto").X[6, 0] == "5more"
