@@ -275,9 +275,11 @@ class BlockLowRank(LowRankProblem):
                 _Side(source.transform, source.origin + s.mean, system.vectors[:q], w_s),
                 _Side(target.transform, target.origin + t.mean, system.vectors[q:], w_t),
             )
-            target_kernel = target.kernel.for_engine(target.samples, target.landmarks)
-            both = _BlockLeftOut(*sides, target_kernel, target.landmarks, 1.0 / s.mass, 1.0 / system.values)
-            X, Z, E, weights = _some_of(some, source.samples, target.samples, Y - offset, self._weights)
+            # An engine checks the samples of its own side; those of the other go to compiled code as they are here.
+            samples, landmarks = map(target.kernel.check_samples, (target.samples, target.landmarks))
+            target_kernel = target.kernel.for_engine(samples, landmarks)
+            both = _BlockLeftOut(*sides, target_kernel, landmarks, 1.0 / s.mass, 1.0 / system.values)
+            X, Z, E, weights = _some_of(some, source.samples, samples, Y - offset, self._weights)
             args = both, ByRow(Z), ByRow(E), _by_row(weights)
             with row_progress("leave-one-out", len(E)):
                 rest = source.kernel.map_rows(X, source.landmarks, _left_out_of_both, args=args)
