@@ -200,3 +200,18 @@ def test_wrong_parameters_are_refused(wrong, message, moons):
 def test_asymmetric_kernels_are_refused(strategy, moons):
     with pytest.raises(AsymmetryError, match="ask-lsr"):
         KreinRidgeRegressor("sne(sigma=1.0)", strategy=strategy).fit(moons[0], moons[1].astype(float))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("sigma", [0.84, 3.0])
+def test_small_eigenvalues_do_no_harm_at_new_samples(sigma, weighted):
+    """Their eigenvectors hold a part of the constant, which the centred matrix does not see and the kernel does."""
+    rng = np.random.default_rng(1)
+    X, new = rng.normal(size=(80, 1)), rng.normal(size=(50, 1))
+    y, weights = np.sin(3 * X[:, 0]), rng.integers(1, 4, 80).astype(float) if weighted else None
+    kernel = make_kernel("rbf", sigma=sigma)
+    expected = LSSVR(kernel=kernel, gamma=1.0).fit(X, y, sample_weight=weights).predict(new)
+    found = KreinRidgeRegressor(kernel=kernel, gamma=1.0).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(found.predict(new), expected, rtol=0, atol=1e-6)
+    border = np.ones(80) if weights is None else weights
+    assert abs(found.dual_coef_.sum()) < 1e-12 * border.sum() * np.abs(found.dual_coef_).max()

@@ -232,3 +232,13 @@ def test_an_exact_fit_beyond_the_budget_says_so_before(name):
     ):
         machine.fit(X, y)
     assert heard[0].filename == __file__
+
+
+def test_interior_point_that_cannot_go_on_says_so():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((300, 2))
+    y = (np.sin(X[:, 0]) - 0.5 * X[:, 1] + 0.01 * rng.standard_normal(300) > 0).astype(int)
+    model = KreinSVC(C=1e6, strategy="lowrank", n_landmarks=200)
+    with pytest.warns(ConvergenceWarning, match="interior-point stopped"):
+        model.fit(X, y)
+    assert model.score(X, y) > 0.95

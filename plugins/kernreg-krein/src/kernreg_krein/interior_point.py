@@ -57,7 +57,10 @@ def solve_linear(Psi: np.ndarray, y: np.ndarray, c: np.ndarray, tol: float, max_
         dual = P @ w - 1.0 + b * y - z + t
         mu = float(a @ z + room @ t) / (2 * m)
         D = z / a + t / room
-        solve = _Systems(P, y, D)
+        try:
+            solve = _Systems(P, y, D)
+        except linalg.LinAlgError:  # D covers too many powers of ten: no step is known better than the best so far
+            break
         # Predictor: as if the centre were the boundary; corrector: with the curvature that it met.
         first = solve(-dual - z + t, -float(y @ a))
         da, _ = first

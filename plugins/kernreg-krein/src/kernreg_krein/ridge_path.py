@@ -42,6 +42,10 @@ class RidgeSpectrum:
         values, vectors = linalg.eigh(M, overwrite_a=True, check_finite=False, driver="evd")
         kept = distinct_from_zero(values, K.dtype, len(K))
         self.values, self.vectors = values[kept], vectors if kept.all() else vectors[:, kept]
+        if intercept:
+            # K̃ has the eigenvalue zero for the border, and rounding mixes that into eigenvectors of small eigenvalues:
+            # unseen in K̃, but K itself is large there, and so would be the errors at new samples.
+            self.vectors = centred.project(self.vectors)
         self.products = self.vectors.T @ T
 
     @property
