@@ -20,6 +20,7 @@ from kernreg.errors import DataError
 
 _ROWS = 256  # rows handled at once where a pass over the matrix needs temporaries
 _CACHED_ROWS = 16
+_NOTHING = 64.0 * float(np.finfo(np.float64).eps)  # of the means that were taken away
 
 #: Values of `asymmetry` that rounding leaves in the matrix of a symmetric kernel, by the type of its entries.
 SYMMETRY_TOLERANCE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
@@ -131,7 +132,7 @@ class CentredKernel(Centring):
 
 @configured_blas()
 def centre(K: np.ndarray, weights: np.ndarray | None = None, *, overwrite: bool = False) -> CentredKernel:
-    """Centre a square kernel matrix.
+    """Centre a square kernel matrix; one of which no more than rounding errors are left becomes zero.
 
     Parameters
     ----------
@@ -171,6 +172,9 @@ def centre(K: np.ndarray, weights: np.ndarray | None = None, *, overwrite: bool 
         else:
             matrix[rows] -= np.outer(across[rows], border)
             matrix[rows] -= np.outer(border[rows], left)
+    # What rounding leaves of a constant is no direction to learn from, however large γ is made.
+    if np.linalg.norm(matrix) <= _NOTHING * max(float(np.linalg.norm(left)), float(np.linalg.norm(right))):
+        matrix[...] = 0.0
     return CentredKernel(matrix, root, border, left, right, norm)
 
 

@@ -136,3 +136,15 @@ def test_notes_of_a_report_are_joined():
     assert report.noted("").note == ""
     assert report.noted("one").note == report.noted("one").noted("").note == "one"
     assert report.noted("one").noted("two").note == "one; two"
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(0.5, 3.0, 300)])
+@pytest.mark.parametrize("value", [1.0, 15.87, 1e-9, 1e12])
+def test_what_rounding_leaves_of_a_constant_is_nothing(value, weights):
+    assert not centre(np.full((300, 300), value), weights).matrix.any()
+
+
+def test_a_kernel_that_hardly_varies_is_not_nothing():
+    rng = np.random.default_rng(4)
+    K = 1.0 + 1e-10 * np.cov(rng.normal(size=(50, 80)))
+    assert np.linalg.norm(centre(K).matrix) > 1e-11

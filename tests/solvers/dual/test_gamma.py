@@ -175,3 +175,14 @@ def test_where_larger_values_change_nothing_the_smallest_of_them_is_taken_and_to
 def test_two_samples_are_enough_to_leave_one_out(machine):
     fitted = machine(kernel="rbf(sigma=1.0)", gamma=[0.1, 1.0]).fit([[0.0], [1.0]], [0.0, 1.0])
     assert fitted.gamma_ in (0.1, 1.0)
+
+
+@pytest.mark.filterwarnings("ignore::kernreg.errors.UninformativeKernelWarning")
+@pytest.mark.parametrize("solver", ["ls-svr", "ask-lsr"])
+@pytest.mark.parametrize("m", [2, 30, 300])
+def test_samples_that_are_all_the_same_give_the_mean_everywhere(solver, m):
+    """The centred matrix is rounding errors, and a γ fitted to these would make much of nothing."""
+    rng = np.random.default_rng(m)
+    X, y = np.repeat(rng.normal(size=(1, 3)), m, axis=0), rng.normal(size=m)
+    model = kr.make_solver(solver, kernel="rbf(sigma=1.5)", gamma="loo").fit(X, y)
+    np.testing.assert_allclose(model.predict([X[0], X[0] + 1.0]), y.mean(), rtol=1e-12)
