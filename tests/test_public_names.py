@@ -100,6 +100,7 @@ SOLVERS = {
     "tune",
     "two_kpca",
     "warn_beyond_budget",
+    "warn_if_single_is_coarse",
     "warn_if_uninformative",
 }
 

@@ -16,6 +16,7 @@
     symmetry.py       refusing asymmetric kernels
     declarations.py   refusing kernels that are declared symmetric or definite and are not
     informativeness.py  warning of kernels that say nothing
+    single_precision.py  warning of float32 samples that are too coarse for a fit
     finiteness.py     at which pair of samples a kernel is not finite
     views.py          decision functions by name, and the ensemblers that merge them
     advice.py         warnings about a fit, which a search collects
@@ -30,7 +31,8 @@ dataclass that inherits `Display` prints as a short text, and `documented_with` 
 Of supervised solvers: `check_training_set` returns a `TrainingSet`, `ClassTargets` and `RealTargets` turn targets into
 columns of numbers and decision values back, `check_real_targets` reads those of a regression, `check_gamma` γ,
 `calibrate` and `probabilities` turn decision values into probabilities, `row_by_row` lets a prediction take samples on
-disk, `warn_if_uninformative` warns of kernels that say nothing, `warn_beyond_budget` of fits that take much memory.
+disk, `warn_if_uninformative` warns of kernels that say nothing, `warn_if_single_is_coarse` of float32 samples that are
+too coarse, `warn_beyond_budget` of fits that take much memory.
 """
 
 from kernreg.common.display import Display
@@ -60,6 +62,7 @@ from kernreg.solvers.kernel_learning.side_information import LabelInformation, S
 from kernreg.solvers.parameters import KernelParameters, check_choice, check_count, check_flag, check_number
 from kernreg.solvers.relevance.scaler import FeatureRelevance
 from kernreg.solvers.samples import check_real_targets, check_samples, check_weights
+from kernreg.solvers.single_precision import warn_if_single_is_coarse
 from kernreg.solvers.streamed import row_by_row
 from kernreg.solvers.symmetry import require_symmetric, require_symmetric_on_some
 from kernreg.solvers.tables import check_table
@@ -115,5 +118,6 @@ __all__ = [
     "tune",
     "two_kpca",
     "warn_beyond_budget",
+    "warn_if_single_is_coarse",
     "warn_if_uninformative",
 ]

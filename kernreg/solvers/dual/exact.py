@@ -101,14 +101,21 @@ class ExactSystem:
         Overwritten where there is one problem.
     problems : list of Problem
     weights : ndarray of shape (m,) or None
+    dtype : dtype, optional
+        Of results; that of K by default.
     """
 
     landmarks = None
 
     def __init__(
-        self, make: Callable[..., CentredSystem], K: np.ndarray, problems: list[Problem], weights: np.ndarray | None
+        self,
+        make: Callable[..., CentredSystem],
+        K: np.ndarray,
+        problems: list[Problem],
+        weights: np.ndarray | None,
+        dtype: np.dtype | None = None,
     ):
-        self._K, self._problems, self.dtype = K, problems, K.dtype
+        self._K, self._problems, self.dtype = K, problems, K.dtype if dtype is None else dtype
         self._systems = []
         for problem in problems:
             if problem.rows is None:

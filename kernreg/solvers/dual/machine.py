@@ -22,6 +22,7 @@ from kernreg.solvers.dual.targets import Targets
 from kernreg.solvers.dual.training import TrainingSet, training_matrix
 from kernreg.solvers.parameters import KernelParameters
 from kernreg.solvers.samples import check_fitted, check_pair, check_samples, input_kind, take
+from kernreg.solvers.single_precision import warn_if_single_is_coarse
 from kernreg.solvers.streamed import row_by_row
 from kernreg.solvers.views import Views
 
@@ -153,6 +154,10 @@ class DualMachine(Diagnostics, KernelParameters):
         doubt = _doubt(solution) or _doubt_of_left_out(choice.left_out_error, choice.gamma)
         if doubt:
             advise(doubt, LinAlgWarning, stacklevel=5)
+        else:
+            columns = np.concatenate(list(coefficients), axis=1)
+            Y = targets.values(data.y)
+            warn_if_single_is_coarse(data.kernel, self.X_fit_, columns, Y, stacklevel=5, gamma=choice.gamma)
 
     def __kernreg_restored__(self) -> None:
         """Raise ValueError where what a model file holds does not fit together."""

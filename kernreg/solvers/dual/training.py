@@ -18,6 +18,7 @@ from kernreg.common.medians import weighted_median
 from kernreg.common.progress import row_progress
 from kernreg.config import memory_budget
 from kernreg.engine import Handle, is_row_source, whole
+from kernreg.engine.arrays import in_double
 from kernreg.engine.running.handles import is_streamed
 from kernreg.engine.sources.views import as_row_source
 from kernreg.errors import DataError, ParameterError, shown
@@ -252,7 +253,13 @@ def _class_weights(class_weight: Any, y: np.ndarray, frequencies: np.ndarray) ->
 
 
 def training_matrix(kernel: Kernel, X: Any) -> np.ndarray:
-    """Return the kernel matrix of training samples; raise DataError where it is not finite, or its squares are not."""
+    """Return the kernel matrix of training samples; raise DataError where it is not finite, or its squares are not.
+
+    That of float32 samples is float64, unless the kernel is defined through a reference set or the samples are placed
+    elsewhere: a large γ multiplies what rounding did to kernel values, and solving copies them to float64 anyway.
+    """
+    if not kernel.takes_reference:
+        X = tuple(map(in_double, X)) if isinstance(X, tuple) else in_double(X)
     K = kernel(X[0], X[1]) if isinstance(X, tuple) else kernel(X)
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not np.isfinite(np.linalg.norm(K))

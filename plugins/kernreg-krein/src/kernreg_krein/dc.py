@@ -226,7 +226,8 @@ class IndefiniteDCSVC(KreinClassifier):
         again = {"C": C, "rho": self.rho, "max_iter": max_iter, "tol": tol, "on_unbounded": "ignore"}
         self._keep_targets(data, targets, held_out, **again, strategy=strategy)
         objectives = [solution.objectives for solution in solutions]
-        self._store(data, machine, report, chosen, objectives_=objectives, unbounded_=unbounded, rho_=setting.rho)
+        facts = {"objectives_": objectives, "unbounded_": unbounded, "rho_": setting.rho}
+        self._store(data, machine, report, chosen, stacklevel=3, **facts)
         return self
 
     # Coordinates --------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from kernreg.solvers import (
     require_symmetric,
     require_symmetric_on_some,
     row_by_row,
+    warn_if_single_is_coarse,
     warn_if_uninformative,
 )
 from kernreg_krein.report import KreinReport
@@ -74,9 +75,14 @@ class KreinMachine(KernelParameters):
         machine: tuple[np.ndarray, np.ndarray],
         report: KreinReport,
         landmarks: np.ndarray | None,
+        *,
+        stacklevel: int,
         **more: Any,
     ) -> None:
-        """Keep a fit: coefficients (m, columns) and intercepts (columns,), of all samples or of landmarks."""
+        """Keep a fit: coefficients (m, columns) and intercepts (columns,), of all samples or of landmarks.
+
+        ``stacklevel`` says where ``fit`` was called, as of `warnings.warn`.
+        """
         for of_an_earlier_fit in ("landmarks_", "gamma_path_"):
             self.__dict__.pop(of_an_earlier_fit, None)
         self.kernel_ = data.kernel
@@ -92,6 +98,8 @@ class KreinMachine(KernelParameters):
         if landmarks is not None:
             self.landmarks_ = landmarks
         self.__dict__.update(more)
+        Y = self._targets.values(data.y)
+        warn_if_single_is_coarse(data.kernel, self.X_fit_, coefficients, Y, stacklevel=stacklevel + 1)
 
     def __kernreg_restored__(self) -> None:
         """Raise ValueError where what a model file holds does not fit together."""

@@ -214,7 +214,7 @@ class KreinRidge(KreinMachine):
         self.gamma_, self.gamma_negative_ = choice.gamma, choice.gamma_negative
         self.fixed_metric_values_, self.fixed_metric_samples_ = values, rows
         self._keep_own(data, targets, None if landmarks is None else (values, rows))
-        self._store(data, machine, report, landmarks)
+        self._store(data, machine, report, landmarks, stacklevel=6)
         if choice.path:
             self.gamma_path_ = choice.path
 

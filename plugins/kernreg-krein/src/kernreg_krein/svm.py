@@ -173,7 +173,8 @@ class KreinSVC(KreinClassifier):
         report = KreinReport("exact", "smo", len(K), p, q, residual, steps, residual <= max(tol, 1e-9), note=note)
         again = {"C": C, "multi_class": self.multi_class, "strategy": "exact", "tol": tol, "max_iter": max_iter}
         self._keep_targets(data, targets, None, **again)
-        self._store(data, (alpha, np.array(intercepts)), report, None, support_=np.flatnonzero(beta.any(axis=1)))
+        machine = alpha, np.array(intercepts)
+        self._store(data, machine, report, None, stacklevel=4, support_=np.flatnonzero(beta.any(axis=1)))
 
     def _fit_landmarks(self, data: TrainingSet, targets: ClassTargets, C: float, tol: float) -> None:
         self._refuse_asymmetric(data)
@@ -203,7 +204,8 @@ class KreinSVC(KreinClassifier):
             "lowrank", "interior-point", m, p, q, gap, iterations, gap <= tol, landmarks=len(chosen), note=note
         )
         self._keep_targets(data, targets, held_out if len(unseen) else None)
-        self._store(data, space.machine((np.sign(space.values) / scale)[:, None] * w, b), report, chosen)
+        machine = space.machine((np.sign(space.values) / scale)[:, None] * w, b)
+        self._store(data, machine, report, chosen, stacklevel=4)
 
 
 def _binary_problems(targets: ClassTargets, y: np.ndarray) -> list[tuple[np.ndarray | None, np.ndarray]]:
