@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from kernreg.engine.arrays import as_samples, check_pair, is_sparse, result_dtype
+from kernreg.engine.arrays import as_samples, check_pair, in_double, is_sparse, result_dtype
 from kernreg.engine.budget import rows_within
 from kernreg.errors import DataError, ParameterError
 from kernreg.kernels.base import Kernel
@@ -21,6 +21,8 @@ from kernreg.kernels.samples import identical_pairs, same_samples
 
 #: Below this an eigenvalue of the graph says nothing about new samples: they would be divided by nothing.
 _VANISHING = 1e-6
+#: Of ‖x‖² + ‖z‖²: squared distances that differ by less are the same but for rounding.
+_TIE = 1e-13
 
 
 class NeighbourSpectrum(Kernel):
@@ -99,15 +101,10 @@ class NeighbourSpectrum(Kernel):
         return found
 
     def _extended(self, X: Any, scaled: np.ndarray) -> np.ndarray:
-        from sklearn.metrics import pairwise_distances
-
-        R = self._held
-        if not is_sparse(R):  # expanded squares of samples far from the origin say nothing about their distances
-            centre = R.mean(axis=0, dtype=np.float64)
-            X, R = X - centre, R - centre
-        distances = pairwise_distances(X, R)
-        nearest = np.partition(distances, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1]
-        w = ((distances <= nearest[:, None]) | (distances <= self.radii)).astype(np.float64)
+        squares, slack = _squared_distances(X, self._held)
+        nearest = np.partition(squares, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1]
+        limit = np.maximum(nearest[:, None], self.radii * self.radii)
+        w = (squares <= limit + slack).astype(np.float64)
         degree = w.sum(axis=1)
         w *= 1.0 / np.sqrt(self.degrees)
         a = self.eigenvalues
@@ -133,6 +130,20 @@ class NeighbourSpectrum(Kernel):
         """Return k(x, z) of one pair (through the features: there is no shorter formula)."""
         left, right = (self.features(np.asarray(side)[None])[0] for side in (x, z))
         return float(left @ right)
+
+
+def _squared_distances(X: Any, Z: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return ‖x - z‖² in float64, and how far rounding may have moved them: as far as ties are ties."""
+    from sklearn.metrics.pairwise import euclidean_distances
+
+    X, Z = in_double(X), in_double(Z)
+    if not is_sparse(Z):  # expanded squares of samples far from the origin say nothing about their distances
+        centre = Z.mean(axis=0)
+        X, Z = X - centre, Z - centre
+    sizes = [
+        np.asarray(abs(side).power(2).sum(axis=1) if is_sparse(side) else (side * side).sum(axis=1)) for side in (X, Z)
+    ]
+    return euclidean_distances(X, Z, squared=True), _TIE * np.add.outer(sizes[0].ravel(), sizes[1].ravel())
 
 
 def _vector(value: Any) -> np.ndarray:

@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator, splu
 
 from kernreg.common.checks import is_whole
 from kernreg.config import memory_budget
-from kernreg.engine.arrays import is_sparse
+from kernreg.engine.arrays import in_double, is_sparse
 from kernreg.engine.budget import warn_beyond_budget
 from kernreg.engine.threads import single_threaded_blas
 from kernreg.errors import AsymmetryError, DataError, ParameterError, shown
@@ -184,6 +184,11 @@ def neighbour_graph(X: Any, n_neighbors: Any) -> NeighbourGraph:
             "accepted"
         )
     largest = float(np.abs(X.data if is_sparse(X) else X).max(initial=0.0))
+    if 0.0 < largest < 1.0 / _LARGEST:
+        raise DataError(
+            f"X holds no values larger than {largest:.3g}, and the squares of distances below {1.0 / _LARGEST:g} are "
+            "zero; scale the features"
+        )
     if not largest < _LARGEST:
         raise DataError(
             f"X holds values as large as {largest:.3g}, and the squares of distances above {_LARGEST:g} overflow; "
@@ -193,7 +198,7 @@ def neighbour_graph(X: Any, n_neighbors: Any) -> NeighbourGraph:
         X = X.toarray()  # distances of dense rows are products of matrices
     if not is_sparse(X):  # expanded squares of samples far from the origin say nothing about their distances
         X = X - X.mean(axis=0, dtype=np.float64)
-    distances, indices = NearestNeighbors(n_neighbors=k).fit(X).kneighbors()
+    distances, indices = NearestNeighbors(n_neighbors=k).fit(in_double(X)).kneighbors()  # radii in full precision
     rows = np.repeat(np.arange(n), k)
     near = sp.csr_array((np.ones(len(rows)), (rows, indices.ravel())), shape=(n, n))
     weights = sp.csr_array(near.maximum(near.T))

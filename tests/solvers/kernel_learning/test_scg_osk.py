@@ -563,3 +563,29 @@ def test_neighbours_are_the_same_wherever_the_origin_is(features, offset):
     here, there = (kr.make_solver("scg-osk", n_neighbors=5).fit(X + shift, y).kernel_ for shift in (0.0, offset))
     np.testing.assert_allclose(there(X + offset), here(X), atol=1e-12)
     np.testing.assert_allclose(there(Z + offset, X + offset), here(Z, X), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_neighbours_at_the_same_distance_are_all_neighbours(dtype):
+    """Samples on a grid: what is nearest is decided in whole numbers, and not by the rounding of distances."""
+    rng = np.random.default_rng(0)
+    grid, new = rng.integers(0, 12, (60, 3)), rng.integers(0, 12, (200, 3))
+    X, Z = (grid / 8 + 100.1).astype(dtype), (new / 8 + 100.1).astype(dtype)
+    model = kr.make_solver("scg-osk", n_neighbors=4).fit(X, (grid[:, 0] > 5).astype(int))
+    kernel = model.kernel_
+    squares = ((grid[:, None] - grid) ** 2).sum(axis=2)
+    radii = np.array([np.sort(np.delete(row, i))[3] for i, row in enumerate(squares)])
+    across = ((new[:, None] - grid) ** 2).sum(axis=2)
+    near = (across <= np.sort(across, axis=1)[:, 3:4]) | (across <= radii)
+    inverse = np.where(np.abs(kernel.eigenvalues) > 1e-6, 1.0 / kernel.eigenvalues, 0.0)
+    scaled = kernel.vectors * np.sqrt(kernel.weights)
+    expected = (near / np.sqrt(kernel.degrees)) @ scaled * inverse / np.sqrt(near.sum(axis=1))[:, None]
+    outside = across.min(axis=1) > 0
+    np.testing.assert_allclose(kernel.features(Z)[outside], expected[outside], rtol=0, atol=1e-9 * np.abs(scaled).max())
+
+
+@pytest.mark.parametrize("factor", [1e-160, 1e160])
+def test_samples_whose_squares_leave_the_range_are_refused(factor):
+    X = np.random.default_rng(0).standard_normal((20, 3)) * factor
+    with pytest.raises(DataError, match=r"squares of distances .* scale the features"):
+        kr.make_solver("scg-osk", n_neighbors=4).fit(X, np.arange(20) % 2)
