@@ -23,6 +23,8 @@ from kernreg.kernels import Kernel, builtin
 
 Derivative: TypeAlias = Callable[[Kernel, np.ndarray, np.ndarray, np.ndarray], "np.ndarray | float"]
 
+_LARGEST_WIDTH = 1e150
+
 
 def _poly(kernel: Kernel, A: np.ndarray, B: np.ndarray, K: np.ndarray) -> np.ndarray:
     return kernel.degree * (A @ B.T + kernel.c) ** (kernel.degree - 1)
@@ -86,6 +88,12 @@ def sample_gradients(
     >>> bool(np.isclose(slope[0, 0], -2 * 0.5 * np.exp(-0.25)))
     True
     """
+    width = kernel.get_params().get("sigma")
+    if isinstance(width, float) and not 1.0 / _LARGEST_WIDTH <= width <= _LARGEST_WIDTH:
+        raise ParameterError(
+            f"the kernel {kernel!r} has a width whose square is infinite or zero, and so are its slopes; scale the "
+            "features, and the width with them"
+        )
     derivative = _DERIVATIVES[kernel.family](kernel, A, B, K)
     if kernel.normalize:
         W = K * W if fixed else K * (W - (W * K).sum(axis=1, keepdims=True))

@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernreg.engine import Handle, is_row_source, whole
-from kernreg.engine.arrays import as_reals, check_finite, check_readable
+from kernreg.engine.arrays import as_reals, check_finite, check_readable, is_sparse
 from kernreg.engine.sources.views import as_row_source
 from kernreg.errors import DataError
 from kernreg.kernels import Kernel, Structure
@@ -174,7 +174,9 @@ def rows_of(X: Any, rows: np.ndarray) -> Any:
     """
     if isinstance(X, tuple):
         return tuple(rows_of(side, rows) for side in X)
-    return as_row_source(X)[rows] if is_row_source(X) else _safe_indexing(X, rows)
+    if is_row_source(X):
+        return as_row_source(X)[rows]
+    return X.tocsr()[rows] if is_sparse(X) else _safe_indexing(X, rows)  # not every sparse form can be sliced
 
 
 def check_real_targets(y: Any) -> np.ndarray:

@@ -9,6 +9,7 @@ from kernreg.engine.budget import chunks
 BATCHES = ("near", "random")
 
 _HELD_OUT = 0.2
+_ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 _LOOKED_AT = 50_000  # samples from which batches are drawn: neighbourhoods of more would take longer than the rest
 
 
@@ -37,8 +38,9 @@ class Batches:
 
     @property
     def spread(self) -> np.ndarray:
-        """The standard deviation of each feature."""
-        return self._X.std(axis=0)
+        """The standard deviation of each feature, zero where it is no more than the rounding errors of a constant."""
+        spread, size = self._X.std(axis=0), np.abs(self._X).max(axis=0, initial=0.0)
+        return np.where(spread > _ROUNDING * size, spread, 0.0)
 
     def training(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the samples of a batch, times weights, and their targets; none is held out."""

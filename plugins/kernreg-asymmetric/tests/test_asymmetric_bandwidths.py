@@ -407,3 +407,10 @@ def test_predictions_of_parts_are_those_of_all_as_far_as_coefficients_allow(seed
     assert np.abs(machine.predict(samples) - expected).max() <= allowed
     parts = np.concatenate([machine.predict(samples[i : i + 7]) for i in range(0, 300, 7)])
     assert np.abs(parts - machine.predict(samples)).max() <= allowed / 8
+
+
+@pytest.mark.parametrize("value", [0.0, 3.3])
+def test_constant_targets(value):
+    X = np.random.default_rng(2).normal(size=(30, 3))
+    model = LABRBFRegressor().fit(X, np.full(30, value))  # without a RuntimeWarning
+    np.testing.assert_allclose(model.predict(X), value, rtol=1e-12)

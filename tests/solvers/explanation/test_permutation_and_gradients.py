@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import kernreg as kr
 from kernreg.errors import ParameterError
 from kernreg.linalg.randomness import generator
 from kernreg.solvers import LSSVC, LSSVR, AsKLSRegressor
@@ -72,3 +73,11 @@ def test_kernels_without_a_known_derivative_are_refused():
     X = np.random.default_rng(0).normal(size=(20, 2))
     with pytest.raises(ParameterError, match="permutation_importance"):
         LSSVR(kernel="laplacian(sigma=2.0)").fit(X, X[:, 0]).decision_gradients(X)
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e200])
+def test_slopes_for_widths_whose_square_leaves_the_range_are_refused(factor):
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    model = LSSVR(kernel=kr.make_kernel("rbf", sigma=2.0 * factor)).fit(X * factor, X[:, 0])
+    with pytest.raises(ParameterError, match="whose square is infinite or zero"):
+        model.decision_gradients(X * factor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Ridge
 
@@ -124,3 +125,12 @@ def test_a_refit_of_a_classifier_that_fails_leaves_the_old_classes():
         model.fit(X, np.where(np.arange(60) < 2, "few", "many"))
     assert model.classes_.tolist() == [False, True]
     np.testing.assert_array_equal(model.predict_set(X, 0.8), before)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+def test_folds_of_every_sparse_form(form):
+    X, y = sine(40)
+    model = CrossConformalRegressor(LSSVR(kernel="rbf(sigma=2.0)"), cv=4)
+    expected = model.fit(X, y).predict_interval(X[:5])
+    found = model.fit(sp.coo_array(X).asformat(form), y).predict_interval(X[:5])
+    np.testing.assert_allclose(found, expected, atol=1e-9)

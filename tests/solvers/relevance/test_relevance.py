@@ -168,3 +168,14 @@ def test_samples_and_targets_that_say_nothing_are_refused():
             FeatureRelevance().fit(samples, targets)
     with pytest.raises(DataError, match="numbers"):
         FeatureRelevance(task="regression").fit(X, np.array(["a", "b"] * 25))
+
+
+@pytest.mark.parametrize("value", [3.7, 0.1, -1e8, 0.0])
+def test_a_constant_feature_has_no_weight(value):
+    """Its deviation is a rounding error, and one divided by that would be a large weight."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 3))
+    X[:, 1] = value
+    scaler = FeatureRelevance(max_iter=3).fit(X, X[:, 0] + 0.1 * rng.standard_normal(30))
+    assert scaler.weights_[1] == 0.0
+    assert np.abs(scaler.transform(X)).max() < 1e3

@@ -87,7 +87,7 @@ class Objective:
         """Return value and gradient."""
         eta = self.rows(parameters)
         error, by_width, by_ridge, _ = self._loss(eta, float(parameters[-1]))
-        error = max(error, np.finfo(float).tiny)
+        error = max(error, np.finfo(float).eps ** 4)  # of targets that are constant: its inverse is still a number
         factor, means = 0.5 * self._n / error, eta.mean(axis=0)
         among_features, among_centres = means - means.mean(), eta - means
         value = 0.5 * self._n * np.log(error)
