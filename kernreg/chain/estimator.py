@@ -49,6 +49,18 @@ def _gives_probabilities(chain: Any) -> bool:
     return hasattr(last, "proba") or hasattr(last, "predict_proba")
 
 
+def _check_steps(steps: Any) -> None:
+    if not isinstance(steps, list) or not all(isinstance(step, tuple) and len(step) == 2 for step in steps):
+        raise ChainError(f"steps={shown(steps)}; give a list of (name, step), or use make_chain, which finds names")
+    names, taken = [name for name, _ in steps], {"steps", "kernel", "learn_from", "cv"}
+    for name in names:
+        if not isinstance(name, str) or "__" in name or names.count(name) > 1 or name in taken:
+            raise ChainError(
+                f"the name {name!r} of a step is not a string, or is given twice, or holds '__', or is a parameter"
+            )
+    check_order(steps)
+
+
 class Chain(_BaseComposition, KernelParameters):
     """Steps in a row: each takes what the step before it gives.
 
@@ -101,16 +113,7 @@ class Chain(_BaseComposition, KernelParameters):
         self._check()
 
     def _check(self) -> None:
-        steps = self.steps
-        if not isinstance(steps, list) or not all(isinstance(step, tuple) and len(step) == 2 for step in steps):
-            raise ChainError(f"steps={shown(steps)}; give a list of (name, step), or use make_chain, which finds names")
-        names, taken = [name for name, _ in steps], {"steps", "kernel", "learn_from", "cv"}
-        for name in names:
-            if not isinstance(name, str) or "__" in name or names.count(name) > 1 or name in taken:
-                raise ChainError(
-                    f"the name {name!r} of a step is not a string, or is given twice, or holds '__', or is a parameter"
-                )
-        check_order(steps)
+        _check_steps(self.steps)
         check_choice("learn_from", self.learn_from, LEARN_FROM)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -119,8 +122,15 @@ class Chain(_BaseComposition, KernelParameters):
 
     def set_params(self, **params: Any) -> Chain:
         """Set parameters, those of a step as ``lssvm__gamma``, those of its kernel as ``lssvm__kernel__sigma``."""
-        self._set_params("steps", **params)
-        self._check()
+        before = self.get_params(deep=False)
+        try:
+            if "steps" in params:
+                _check_steps(params["steps"])
+            self._set_params("steps", **params)
+            self._check()
+        except BaseException:  # what is refused changes nothing
+            vars(self).update(before)
+            raise
         return self
 
     # What a chain around it asks ----------------------------------------------------------------------------

@@ -420,3 +420,16 @@ def test_steps_of_a_spec_that_are_none_are_told_in_short(step):
     with pytest.raises(SpecError) as told:
         Chain.from_spec({"kernreg_chain": 1, "steps": [step]})
     assert len(str(told.value)) < 1000
+
+
+@pytest.mark.parametrize("steps", [np.recarray(3, dtype=[("a", float)]), dict, [("a", "b", "c")], None, [], "kpca"])
+def test_what_set_params_refuses_changes_nothing(steps):
+    X, y = load_iris(return_X_y=True)
+    chain = make_chain("kpca(n_components=2)", "ls-svm", kernel="rbf(sigma=2.0)").fit(X, y)
+    before, expected = chain.get_params(), chain.predict_proba(X)
+    with pytest.raises(ChainError, match="steps|one step"):
+        chain.set_params(steps=steps, cv=3)
+    with pytest.raises(ParameterError, match="learn_from"):
+        chain.set_params(kernel="linear", learn_from="nowhere")
+    assert chain.get_params() == before
+    np.testing.assert_array_equal(chain.predict_proba(X), expected)

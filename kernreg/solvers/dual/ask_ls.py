@@ -109,7 +109,7 @@ class _AsKLS(DualMachine):
             K = data.matrix()
             warn_if_uninformative(data.kernel, K, data.X, stacklevel=4)
             settings = settings.measured(partial(data.size_of_values, K))
-            system = ExactSystem(self._make_system(damped=damped), K, problems, data.weights, data.kernel_dtype())
+            system = ExactSystem(self._make_system(damped=damped), K, problems, data.weights, data.dtype_beside(K))
         else:
             settings = settings.measured(data.size_of_values)
             if strategy == "lowrank" and settings.strategy == "auto" and not left_out:

@@ -132,7 +132,7 @@ class _LSSVM(DualMachine):
             require_symmetric(data.kernel, K, **symmetry)
             warn_if_uninformative(data.kernel, K, data.X, stacklevel=4)
             settings = settings.measured(partial(data.size_of_values, K))
-            system = ExactSystem(SymmetricSystem, K, problems, data.weights, data.kernel_dtype())
+            system = ExactSystem(SymmetricSystem, K, problems, data.weights, data.dtype_beside(K))
         else:
             require_symmetric_on_some(data.kernel, data.X, **symmetry)
             settings = settings.measured(data.size_of_values)

@@ -110,6 +110,12 @@ class TrainingSet:
             of_blocks = self.kernel.T.map_rows(target, some, _largest_of_columns)
         return of_blocks.max(axis=0).astype(np.float64)
 
+    def dtype_beside(self, K: np.ndarray) -> np.dtype:
+        """Return the type of results where the kernel matrix is at hand, which is float64 for float32 samples, too."""
+        sides = self.X if isinstance(self.X, tuple) else (self.X,)
+        single = any(getattr(side, "dtype", None) == np.float32 for side in sides)
+        return self.kernel_dtype() if single else K.dtype
+
     def kernel_dtype(self) -> np.dtype:
         """Return the type of kernel values, which is that of results."""
         sides = self.X if isinstance(self.X, tuple) else (self.X, self.X)

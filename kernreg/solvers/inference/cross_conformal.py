@@ -25,6 +25,7 @@ from kernreg.linalg.randomness import legacy_seed
 from kernreg.solvers.atomicity import AtomicFit
 from kernreg.solvers.inference.conformal import check_coverage, conforming, interval
 from kernreg.solvers.inference.prediction_sets import fill_empty, nonconformity, true_class
+from kernreg.solvers.parameters import given_as
 from kernreg.solvers.samples import check_real_targets, check_weights, rows_of
 
 _BLOCK = 64e6  # bytes of predictions held at once
@@ -45,7 +46,8 @@ class _CrossConformal(MetaEstimatorMixin, AtomicFit, BaseEstimator):
         self.random_state = random_state
 
     def _fit_folds(self, X: Any, y: np.ndarray, sample_weight: Any, splitter: Any, default: str) -> None:
-        estimator = make_solver(default if self.estimator is None else self.estimator)
+        with given_as("estimator", self.estimator):
+            estimator = make_solver(default if self.estimator is None else self.estimator)
         weights = None if sample_weight is None else check_weights(sample_weight, len(y))
         folds = np.empty(len(y), dtype=np.intp)
         models = []

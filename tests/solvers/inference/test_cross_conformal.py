@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Ridge
 
 import kernreg as kr
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, SpecError, UnknownPlugin
 from kernreg.solvers import LSSVR, CrossConformalClassifier, CrossConformalRegressor
 
 
@@ -134,3 +134,10 @@ def test_folds_of_every_sparse_form(form):
     expected = model.fit(X, y).predict_interval(X[:5])
     found = model.fit(sp.coo_array(X).asformat(form), y).predict_interval(X[:5])
     np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [2**31 - 1, np.ones((2, 2)) * 1j, "no such solver"])
+def test_an_estimator_that_is_none_is_named(estimator):
+    X = np.arange(20.0)[:, None]
+    with pytest.raises((SpecError, UnknownPlugin), match="^estimator: "):
+        CrossConformalClassifier(estimator).fit(X, np.arange(20) % 2)
