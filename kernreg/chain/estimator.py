@@ -129,7 +129,8 @@ class Chain(_BaseComposition, KernelParameters):
             self._set_params("steps", **params)
             self._check()
         except BaseException:  # what is refused changes nothing
-            vars(self).update(before)
+            for name, value in before.items():
+                setattr(self, name, value)
             raise
         return self
 

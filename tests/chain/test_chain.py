@@ -427,7 +427,7 @@ def test_what_set_params_refuses_changes_nothing(steps):
     X, y = load_iris(return_X_y=True)
     chain = make_chain("kpca(n_components=2)", "ls-svm", kernel="rbf(sigma=2.0)").fit(X, y)
     before, expected = chain.get_params(), chain.predict_proba(X)
-    with pytest.raises(ChainError, match="steps|one step"):
+    with pytest.raises(ChainError, match=r"steps|one step"):
         chain.set_params(steps=steps, cv=3)
     with pytest.raises(ParameterError, match="learn_from"):
         chain.set_params(kernel="linear", learn_from="nowhere")
