@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 
 import numpy as np
@@ -168,6 +169,115 @@ def test_a_script_run_twice_compiles_once(fresh_python, tmp_path):
     assert second["K"] == first["K"]
 
 
+# Called from several places and too long to be inlined by LLVM: it keeps a name in machine code.
+LONG = "".join(f"    for i in range(n): s += math.sin(x * {k} + i) * math.cos(s - {k})\n" for k in range(60))
+TWICE = f"""
+import math
+from kernreg import kernel
+from kernreg.engine import compiled_loop
+from numba import njit
+
+@njit
+def long(x, n):
+    s = 0.0
+{LONG}    return FACTOR * (s - s) + FACTOR * x
+
+@compiled_loop
+def loop(x):
+    return long(x, 3) + long(2 * x, 2) + long(3 * x, 4)
+
+@kernel(of="rows", symmetric=True)
+def mine(x, z):
+    return long(x[0] * z[0], 2) + long(2 * x[0] * z[0], 3) + long(3 * x[0] * z[0], 3)
+"""
+RUN_TWICE = """
+    import importlib
+    import json
+    import sys
+    import numpy as np
+    found = []
+    for folder in {folders}:
+        sys.path.insert(0, folder)
+        sys.modules.pop("twice", None)
+        importlib.invalidate_caches()
+        import twice
+        found += [float(twice.loop(2.0)), float(twice.mine()(np.array([[2.0]]))[0, 0])]
+        sys.path.pop(0)
+    print(json.dumps(found))
+"""
+RECURSIVE = """
+    import json
+    from kernreg.engine import compiled_loop
+    from kernreg.engine.compiler import cache
+    from numba import njit
+
+    @njit(fastmath={"contract"}, error_model="numpy")
+    def power(x, n):
+        return 1.0 if n == 0 else x * power(x, n - 1)
+
+    @compiled_loop
+    def loop(x):
+        return power(x, 3)
+
+    @compiled_loop
+    def even(n):
+        return True if n == 0 else odd(n - 1)
+
+    @compiled_loop
+    def odd(n):
+        return False if n == 0 else even(n - 1)
+
+    print(json.dumps([loop(2.0), even(10), odd(10)]))
+"""
+
+
+def test_functions_that_call_themselves_work_in_the_next_process(fresh_python, tmp_path):
+    """Numba cannot read their code again, and does not say so: it would crash."""
+    (tmp_path / "recursive.py").write_text(textwrap.dedent(RECURSIVE))
+    for _ in range(2):
+        assert fresh_python(tmp_path / "recursive.py", KERNREG_CACHE_DIR=tmp_path / "cache") == [8.0, True, False]
+
+
+def test_modules_of_one_name_that_other_processes_compiled_are_not_mixed(fresh_python, tmp_path):
+    """Two versions of a module in one process: both call their own function, not that of the first of this name."""
+    for folder, factor in (("old", "1.0"), ("new", "5.0")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "twice.py").write_text(TWICE.replace("FACTOR", factor))
+
+    def run(*names):
+        code = textwrap.dedent(RUN_TWICE).format(folders=[str(tmp_path / name) for name in names])
+        return fresh_python(code, KERNREG_CACHE_DIR=tmp_path / "cache", PYTHONDONTWRITEBYTECODE=1)
+
+    old, new = [12.0, 24.0], [60.0, 120.0]
+    assert run("old") == old
+    assert run("new") == new
+    assert run("old", "new") == old + new
+    assert run("new", "old") == new + old
+
+
+def test_forked_children_name_their_functions_otherwise_than_their_parent():
+    if not hasattr(os, "fork"):
+        pytest.skip("this system does not fork")
+    from numba.core.bytecode import FunctionIdentity
+
+    import kernreg.engine.compiler.compile  # noqa: F401  which numbers them
+
+    def next_number():
+        return next(FunctionIdentity._unique_ids)
+
+    reading, writing = os.pipe()
+    for _ in range(2):
+        child = os.fork()
+        if child == 0:
+            os.write(writing, b"%d " % next_number())
+            os._exit(0)
+        os.waitpid(child, 0)
+    os.close(writing)
+    with os.fdopen(reading) as file:
+        numbers = {*map(int, file.read().split()), next_number()}
+    assert len({number >> 20 for number in numbers}) == 3
+
+
 # fingerprints --------------------------------------------------------------------------------------------------
 
 
@@ -264,6 +374,89 @@ def variants(source, *edits):
     ],
 )
 def test_fingerprints_change_with_what_a_function_computes(source, edit):
+    check_edit(source, edit)
+
+
+@pytest.mark.parametrize(
+    ("setting", "expression", "edit"),
+    [
+        ("class B:\n    A = 1.0\nclass C(B): pass", "C.A", ("1.0", "2.0")),
+        ("class C:\n    @staticmethod\n    def m(): return 1.0", "C.m()", ("1.0", "2.0")),
+        ("class C:\n    @classmethod\n    def m(cls): return 1.0", "C.m()", ("1.0", "2.0")),
+        ("class C:\n    m = property(lambda self: 1.0)\nc = C()", "c.m", ("1.0", "2.0")),
+        ("class C:\n    def __float__(self): return 1.0\nc = C()", "float(c)", ("1.0", "2.0")),
+        ("class C:\n    def __init__(self, a): self.a = a\nc = C(1.0)", "c.a", ("1.0", "2.0")),
+        ("class C:\n    __slots__ = ('a',)\nc = C()\nc.a = 1.0", "c.a", ("1.0", "2.0")),
+        ("import dataclasses\nc = dataclasses.make_dataclass('C', ['a'])(1.0)", "c.a", ("1.0", "2.0")),
+        ("class C:\n    def __init__(self): self.a, self.u = 1.0, lambda: 0\nc = C()", "c.a", ("1.0", "2.0")),
+        ("import types\nc = types.SimpleNamespace(a=1.0)", "c.a", ("1.0", "2.0")),
+        ("from functools import partial\nc = partial(max, 1.0)", "c(0.0)", ("1.0", "2.0")),
+        ("from functools import partial\nc = partial(lambda x: x + 1.0, 5)", "c()", ("1.0", "2.0")),
+        ("from functools import lru_cache\n@lru_cache\ndef c(): return 1.0", "c()", ("1.0", "2.0")),
+        ("class C:\n    def m(self): return 1.0\nc = C().m", "c()", ("1.0", "2.0")),
+        ("c = {'a': lambda: 1.0}", "c['a']()", ("1.0", "2.0")),
+        ("c = {(1.0, 3): 1}", "next(iter(c))[0]", ("1.0", "2.0")),
+        ("c = [1.0, 3.0].index", "c(3.0)", ("1.0", "2.0")),
+        ("from collections import deque\nc = deque([1.0])", "c[0]", ("1.0", "2.0")),
+        ("from fractions import Fraction\nc = Fraction(1, 7)", "float(c)", ("(1,", "(2,")),
+        ("from decimal import Decimal\nc = Decimal('1.0')", "float(c)", ("1.0", "2.0")),
+        ("import numpy as np\nc = np.random.RandomState(1)", "c.rand()", ("(1)", "(2)")),
+        (
+            "import numpy as np\nfrom scipy.interpolate import CubicSpline\nc = CubicSpline([0, 1, 2], [1.0, 5, 7])",
+            "float(c(0.1))",
+            ("1.0", "2.0"),
+        ),
+    ],
+)
+def test_fingerprints_follow_objects_that_code_looks_at_while_numba_compiles(setting, expression, edit):
+    source = (
+        f"{setting}\nfrom numba.extending import overload\ndef g(x): raise NotImplementedError\n@overload(g)\n"
+        f"def compiled_g(x):\n    a = {expression}\n    return lambda x: x + a\ndef f(x): return g(x)"
+    )
+    check_edit(source, edit)
+
+
+@pytest.mark.parametrize(
+    ("source", "edit"),
+    [
+        (
+            "from numba.extending import overload\ndef g(x): raise NotImplementedError\n"
+            "@overload(g, jit_options={'fastmath': True})\ndef compiled_g(x): return lambda x: x\n"
+            "def f(x): return g(x)",
+            ("True", "False"),
+        ),
+        (
+            "from numba.extending import register_jitable\n@register_jitable(fastmath=True)\ndef g(x): return x / 3\n"
+            "def f(x): return g(x)",
+            ("True", "False"),
+        ),
+        ("from numba import stencil\n@stencil\ndef g(a): return 1.0 * a[0]\ndef f(x): return g(x)", ("1.0", "2.0")),
+        (
+            "from numba import stencil\n@stencil(cval=1.0)\ndef g(a): return a[-1]\ndef f(x): return g(x)",
+            ("1.0", "2.0"),
+        ),
+    ],
+)
+def test_fingerprints_follow_options_and_stencils(source, edit):
+    check_edit(source, edit)
+
+
+def test_what_cannot_be_followed_to_its_end_is_compiled_in_every_process():
+    deep = "A = (1.0,)\nfor _ in range(3000): A = (A,)\ndef f(x): return x + len(A)"
+    (f,) = variants(deep)
+    assert fingerprint(f) != fingerprint(f)
+
+
+def test_loggers_and_locks_do_not_change_fingerprints():
+    source = "import logging, threading\nL = logging.getLogger('a')\nK = threading.RLock()\ndef f(x): return L, K, x"
+    (f,) = variants(source)
+    before = fingerprint(f)
+    with f.__globals__["K"]:
+        f.__globals__["L"].setLevel("ERROR")
+        assert fingerprint(f) == before
+
+
+def check_edit(source, edit):
     before, same, after = variants(source, ("", ""), edit)
     assert fingerprint(before) == fingerprint(same)
     assert fingerprint(before) != fingerprint(after)

@@ -23,8 +23,9 @@ from kernreg.config import get_config
 from kernreg.engine.compiler.entry_files import EntryCache, copy_own
 from kernreg.engine.compiler.private_folders import UnsafeFolder, make_private, of_this_process, require_private
 
-# Bumped when the drivers' calling conventions or the form of files change: old folders are then never read.
-_LAYOUT = 3
+# Bumped when the drivers' calling conventions, the form of files or the names in machine code change: old folders are
+# then never read.
+_LAYOUT = 4
 
 _reason_without_disk: str | None = None
 _dispatchers: list[Any] = []

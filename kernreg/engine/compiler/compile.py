@@ -23,6 +23,7 @@ from kernreg.engine.compiler import cache
 from kernreg.engine.compiler.fingerprint import fingerprint, referred_functions
 from kernreg.engine.compiler.numba_extensions import load_extensions
 from kernreg.engine.compiler.numba_locks import open_properties_in_children
+from kernreg.engine.compiler.numba_names import tell_processes_apart
 from kernreg.errors import EngineError, ParameterError, PerformanceWarning
 from kernreg.jit import fingerprint as jit_fingerprint
 from kernreg.jit import wide
@@ -40,6 +41,7 @@ TINY_SINGLE, MAX_SINGLE = float(np.finfo(np.float32).tiny), float(np.finfo(np.fl
 _lock = threading.RLock()
 held_while_forking(_lock, global_compiler_lock._lock)  # a thread that compiles a new driver holds both, in this order
 open_properties_in_children()
+tell_processes_apart()
 _compiled: dict[Any, Any] = {}
 _registered: set[int] = set()
 _warned: list[Any] = []  # the functions themselves: an id may be used again

@@ -28,6 +28,9 @@ from kernreg.engine.compiler.private_folders import make_private, require_own, r
 
 _MAGIC = b"kernreg machine code 3\n"
 _LENGTH = 8
+# In the machine code of functions that call themselves, and of those that call them: a pointer that Numba sets while it
+# compiles, and not when it reads the code again; the next process would crash.
+_POINTER_OF_RECURSION = b".numba.unresolved$"
 _LARGEST = 1 << 28  # bytes; what is longer is damaged, or not ours
 
 
@@ -60,7 +63,10 @@ class EntryFiles:
     def save(self, key: Any, data: Any) -> None:
         """Keep something under a key, in place of what was there; raise OSError where the disk is full."""
         path, text = self._path(key)
-        content = _sealed(text, dumps(data))
+        payload = dumps(data)
+        if _POINTER_OF_RECURSION in payload:
+            raise OSError(f"the machine code of {path.parent.name} calls itself, which Numba cannot read again")
+        content = _sealed(text, payload)
         if len(content) > _LARGEST:
             raise OSError(f"the machine code of {path.parent.name} is too large to be kept")
         _write_own(path, content)

@@ -2,7 +2,8 @@
 
 It covers the bytecode, constants and defaults of the function and, transitively, of every function, number, array and
 module attribute it refers to, and of what Numba compiles in the place of a function, a method, an attribute or an
-operator (`numba.extending.overload`, `overload_method`, `overload_attribute`).
+operator (`numba.extending.overload`, `overload_method`, `overload_attribute`). Such a function is Python that runs
+while Numba compiles, and may look at any object: of these it covers class and state (`object_states`).
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ import enum
 import hashlib
 import operator
 import re
+import secrets
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from kernreg.engine.compiler.object_states import state_of, written_elsewhere
 
 # Not followed: their versions are in the directory's name, or do not matter.
 LIBRARIES = ("numpy", "math", "numba", "llvmlite", "scipy", "builtins", "enum")
@@ -34,10 +38,13 @@ def fingerprint(function: Any, *more: str) -> str:
     """
     digest = hashlib.sha256()
     seen = Seen()
-    operators = [part for name, overloading in _operator_overloads() for part in (name, *_parts(overloading, seen))]
-    for part in (*more, *operators, *_parts(function, seen)):
-        digest.update(part.encode())
-        digest.update(b"\0")
+    try:
+        operators = [part for name, overloading in _operator_overloads() for part in (name, *_parts(overloading, seen))]
+        for part in (*more, *operators, *_parts(function, seen)):
+            digest.update(part.encode())
+            digest.update(b"\0")
+    except RecursionError:  # what cannot be followed to its end is compiled in every process
+        return secrets.token_hex(digest.digest_size)
     return digest.hexdigest()
 
 
@@ -98,7 +105,7 @@ def _container_parts(value: Any, seen: Seen) -> Iterator[str]:
         yield from sorted("".join(_parts(item, seen)) for item in value)  # their order differs between processes
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield repr(key)
+            yield from _parts(key, seen)
             yield from _parts(item, seen)
     else:
         for item in value:
@@ -119,7 +126,7 @@ def _compiler_options(value: Any) -> Iterator[str]:
     if getattr(value, "_frozen", False):  # a ufunc of these types, and no other
         yield repr(value.types)
     value = getattr(value, "_dispatcher", value)
-    options = getattr(value, "targetoptions", None)
+    options = getattr(value, "options" if hasattr(value, "kernel_ir") else "targetoptions", None)
     if isinstance(options, dict):
         for name, option in sorted(options.items()):
             yield name
@@ -129,32 +136,42 @@ def _compiler_options(value: Any) -> Iterator[str]:
 
 
 def _class_parts(value: type, seen: Seen) -> Iterator[str]:
-    """An enumeration, or constants in a class."""
+    """An enumeration, constants in a class, or what the objects of a class do; of the classes it inherits from, too."""
     yield f"{value.__module__}.{value.__qualname__}"
-    if value.__module__.split(".")[0] not in LIBRARIES:
+    if written_elsewhere(value):
         for name, item in sorted(vars(value).items()):
-            if not name.startswith("__"):
+            if not name.startswith("__") or isinstance(item, types.FunctionType | staticmethod | classmethod):
                 yield name
                 yield from _parts(item, seen)
+        for base in value.__bases__:
+            yield from _parts(base, seen)
 
 
 def _object_parts(value: Any, seen: Seen) -> Iterator[str]:
-    """What is nothing of the above: types of Numba and NumPy, and functions of libraries."""
+    """What is nothing of the above: types of Numba and NumPy, functions of libraries, and objects with a state."""
     yield f"{type(value).__module__}.{getattr(value, '__qualname__', type(value).__qualname__)}"
     if type(value).__module__.split(".")[0] in LIBRARIES:
         yield _ADDRESS.sub("", repr(value))
     for overloading in _overloads(value):
         yield from _parts(overloading, seen)
+    if written_elsewhere(type(value)):
+        yield from _parts(type(value), seen)
+    yield from _parts(state_of(value), seen)
 
 
 def _function_of(value: Any) -> types.FunctionType | None:
     """Return the plain function behind what Numba makes of one: a dispatcher, a ufunc, a C callback, an intrinsic."""
+    if hasattr(value, "kernel_ir") and not isinstance(value, type):  # a stencil
+        value = getattr(getattr(value.kernel_ir, "func_id", None), "func", value)
     for name in ("_dispatcher", "_pyfunc", "py_func", "_defn"):
         value = getattr(value, name, value) if not isinstance(value, type) else value
     return value if isinstance(value, types.FunctionType) else None
 
 
-def _overloads(function: Any) -> Iterator[types.FunctionType]:
+_Overload = tuple[types.FunctionType | None, dict[str, Any]]  # with its options
+
+
+def _overloads(function: Any) -> Iterator[_Overload]:
     """Yield the functions that say what Numba compiles for a call of this one, where others than Numba have said it."""
     with _typing_context() as context:
         known = context._lookup_global(function)  # not `resolve_value_type`, which registers what it does not know
@@ -162,7 +179,7 @@ def _overloads(function: Any) -> Iterator[types.FunctionType]:
         yield from _overload_of(template)
 
 
-def _attribute_overloads(names: list[str]) -> Iterator[tuple[str, types.FunctionType]]:
+def _attribute_overloads(names: list[str]) -> Iterator[tuple[str, _Overload]]:
     """Yield what Numba compiles for attributes and methods of these names, of any type, as others have said it."""
     with _typing_context() as context:
         known = [template for templates in context._attributes.values() for template in templates]
@@ -175,7 +192,7 @@ def _attribute_overloads(names: list[str]) -> Iterator[tuple[str, types.Function
     yield from sorted(found, key=lambda item: item[0])  # not in the order in which modules were imported
 
 
-def _operator_overloads() -> Iterator[tuple[str, types.FunctionType]]:
+def _operator_overloads() -> Iterator[tuple[str, _Overload]]:
     """Yield what Numba compiles for operators, which have no name in bytecode, as others have said it."""
     with _typing_context() as context:
         known = [(name, context._lookup_global(function)) for name, function in _OPERATORS]
@@ -185,12 +202,14 @@ def _operator_overloads() -> Iterator[tuple[str, types.FunctionType]]:
                 yield name, overloading
 
 
-def _overload_of(template: Any) -> Iterator[types.FunctionType]:
+def _overload_of(template: Any) -> Iterator[_Overload]:
     found = getattr(template, "_overload_func", None)
     if isinstance(found, types.FunctionType):
         package = found.__module__ or LIBRARIES[0]  # Numba writes some itself
-        if package.split(".")[0] not in LIBRARIES and not package.startswith(_COVERED):
-            yield found
+        ours = package.split(".")[0] not in LIBRARIES and not package.startswith(_COVERED)
+        if ours or found.__qualname__.startswith("register_jitable."):  # this one returns the function that is known
+            inline = getattr(getattr(template, "_inline", None), "_inline", None)  # a word, or a function that decides
+            yield found if ours else None, {"inline": inline, "jit": getattr(template, "_jit_options", None)}
 
 
 @contextmanager
