@@ -35,6 +35,7 @@ and one warning tree::
     ├── UninformativeKernelWarning               a kernel matrix that tells no samples apart, or all of them
     ├── RangeWarning                             numbers so large or small that a kernel loses them
     ├── FormulaWarning                           a kernel's compiled code and its Python function disagree
+    ├── UnknownCategoryWarning                   a table with a category that the model was not fitted with
     ├── ApproximationWarning                     an approximation that nobody asked for, because memory is short
     ├── MemoryBudgetWarning                      what was asked for needs more than the memory budget, and is done
     └── PerformanceWarning                       the result is right, but a faster way exists
@@ -216,6 +217,10 @@ class RangeWarning(KernregWarning):
 
 class FormulaWarning(KernregWarning):
     """The compiled code of a kernel has other values than its Python function: integers, as a rule."""
+
+
+class UnknownCategoryWarning(KernregWarning):
+    """A table holds a category that the model was not fitted with; it counts as none."""
 
 
 class ApproximationWarning(KernregWarning):

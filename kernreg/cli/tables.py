@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
@@ -12,7 +13,7 @@ import click
 import numpy as np
 
 from kernreg.common.display import listed
-from kernreg.errors import DataError, ParameterError
+from kernreg.errors import DataError, ParameterError, UnknownCategoryWarning
 
 _SHARE = 8  # the part of the memory budget up to which a table is read at once
 _PACKED = 8  # times that a compressed file may grow when it is read
@@ -199,7 +200,28 @@ def read_for(model: Any, path: Path) -> Any:
             f"{path}, row {row + 1}, column {name!r}: the number is missing, and the model does not fill in any; fit "
             "it with --impute median, or leave the row out"
         )
+    if categories:
+        fitted = {name: step for name, step, _ in getattr(cleaning["table"], "transformers_", ())}
+        _warn_of_new_categories(path, X, columns, categories, fitted.get("categories"))
     return X
+
+
+def _warn_of_new_categories(
+    path: Path, X: Any, columns: list[str] | None, categories: Sequence[int], encoder: Any
+) -> None:
+    """Say which text the model was not fitted with: a misspelt category counts as none, and so do all of a renamed one."""
+    for number, known in zip(categories, getattr(encoder, "categories_", ()), strict=False):
+        column = np.asarray(X[:, number], dtype=object)
+        new = ~np.isin(column.astype(str), np.asarray(known).astype(str))
+        if new.any():
+            row = int(np.argmax(new))
+            warnings.warn(
+                f"{path}, row {row + 1}, column {(columns[number] if columns else str(number))!r}: the model was not fitted "
+                f"with {str(column[row])!r} ({new.sum()} of {len(column)} rows hold such text), and takes it for none of "
+                f"{listed([str(value) for value in known])}",
+                UnknownCategoryWarning,
+                stacklevel=2,
+            )
 
 
 def open_or_read(

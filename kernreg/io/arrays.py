@@ -197,5 +197,6 @@ def refuse_columns(path: Path, columns: list[str] | None) -> None:
     """Raise DataError where columns are asked for by name from a file that has no names."""
     if columns is not None:
         raise DataError(
-            f"{path} names no columns, and {', '.join(columns[:3])}{'…' if len(columns) > 3 else ''} were asked for"
+            f"{path} names no columns, and {', '.join(columns[:3])}{'…' if len(columns) > 3 else ''} were asked for; "
+            "give a table with such columns"
         )

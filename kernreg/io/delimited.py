@@ -29,6 +29,7 @@ MISSING = frozenset(("", "?", "na", "n/a", "nan", "null", "none"))
 _BETWEEN_LOOKS = 10_000  # numbers between two looks at the memory budget, which cost more than reading a line
 _CELL = 32  # bytes of a value that may be text, at least: it stands in a row and in a column
 _CATEGORIES = 20  # different numbers; a column of more holds measurements, not categories that are written as numbers
+_EXACT = 2.0**53
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]+,[0-9]+\s*")
 
 
@@ -94,6 +95,7 @@ def read_delimited(
         with suppress(DataError):  # a column of text or a gap; a fault of the file is found below
             return read_delimited(path, target, columns)
     goals: list[str] = []
+    places = array("q")  # the lines of the targets
     with open_table(path) as (header, rows):
         chosen = _features(path, header, target, columns)
         names = [header[column] for column in chosen]
@@ -105,10 +107,16 @@ def read_delimited(
                     if not row[goal].strip():
                         raise DataError(f"{path}, line {line}, column {target!r}: the target is missing")
                     goals.append(row[goal].strip())
+                    places.append(line)
                 yield line, [row[column] for column in chosen]
 
         X = _numbers(path, names, cells()) if text is None else _mixed(path, names, cells(), text)
-    return X, None if goal is None else as_targets(goals), names
+    if goal is None:
+        return X, None, names
+    y = as_targets(goals)
+    if y.dtype.kind == "U":
+        _refuse_faulty_targets(path, str(target), places, goals)
+    return X, y, names
 
 
 def _numbers(path: Path, names: list[str], cells: Iterator[tuple[int, list[str]]]) -> np.ndarray:
@@ -165,13 +173,38 @@ def _refuse_words_among_numbers(path: Path, name: str, lines: list[int], column:
     there = [(line, value) for line, value in zip(lines, column, strict=True) if value.casefold() not in MISSING]
     words = [(line, value) for line, value in there if not _is_number(value)]
     numbers = {value for _, value in there if _is_number(value)}
-    if len(numbers) > _CATEGORIES and 10 * len(words) < len(there):
+    many = len(numbers) > _CATEGORIES and 10 * len(words) < len(there)
+    if many or any(map(_is_fraction, numbers)):
         line, word = words[0]
         raise DataError(
             f"{path}, line {line}, column {name!r}: {word!r} is not a number, but {len(there) - len(words)} of the "
             f"{len(there)} values in this column are. Correct it, write NA if the number is missing, or leave the "
             "column out"
         )
+
+
+def _refuse_faulty_targets(path: Path, name: str, lines: Sequence[int], column: Sequence[str]) -> None:
+    """Real numbers are no classes because one of them is missing or mistyped."""
+    for line, value in zip(lines, column, strict=True):
+        if (value.casefold() in MISSING or _is_number(value)) and not _is_finite(value):
+            if all(_is_number(other) or other.casefold() in MISSING for other in column):
+                raise DataError(
+                    f"{path}, line {line}, column {name!r}: the target is {value!r}, and others are numbers; leave the "
+                    "line out"
+                )
+        elif not _is_number(value) and any(map(_is_fraction, column)):
+            raise DataError(
+                f"{path}, line {line}, column {name!r}: the target {value!r} is not a number, and others are. Correct "
+                "it or leave the line out; if they are classes, write them as text, such as 'c1.5'"
+            )
+
+
+def _is_fraction(text: str) -> bool:
+    return _is_number(text) and _is_finite(text) and not to_number(text).is_integer()
+
+
+def _is_finite(text: str) -> bool:
+    return _is_number(text) and math.isfinite(to_number(text))
 
 
 def to_number(text: str) -> float:
@@ -251,6 +284,11 @@ def _number(path: Path, line: int, column: str, text: str) -> float:
         raise DataError(f"{path}, line {line}, column {column!r}: {what}; features are numbers. {advice}") from None
     if not math.isfinite(value):
         raise DataError(f"{path}, line {line}, column {column!r}: {text} is not finite; kernels need finite features")
+    if abs(value) >= _EXACT and _WHOLE.fullmatch(text.strip()) and int(text) != value:
+        raise DataError(
+            f"{path}, line {line}, column {column!r}: {text.strip()} is beyond 2**53, and a number beside it in float64. If "
+            "it names something, leave the column out or keep it as text; if it counts, scale it"
+        )
     return value
 
 

@@ -40,7 +40,8 @@ def test_a_delimiter_inside_of_quotes_is_no_delimiter(tmp_path):
         ("-1\n0\n", "i"),
         ("1.5\n2\n", "f"),
         ("a\n2\n", "U"),
-        ("nan\n1\n", "U"),
+        ("nan\nb\n", "U"),
+        ("1\ninf\nb\n", "U"),
         ("007\n7\n", "U"),
         ("1_0\n10\n", "U"),
         ("00.5\n1\n", "U"),
@@ -220,6 +221,7 @@ def test_damaged_arrays_are_refused(tmp_path):
         ("a.csv", "x,y\n", "holds no samples"),
         ("a.csv", "x,y\n1_000,2\n", r"line 2, column 'x': '1_000' is not a number"),
         ("a.csv", "x,y\n１,2\n", r"line 2, column 'x': '１' is not a number"),
+        ("a.csv", "x,y\n1,9007199254740993\n", r"line 2, column 'y': 9007199254740993 is beyond 2\*\*53"),
         ("a.csv", "x;y\n1,5;2\n", r"line 2, column 'x': '1,5' is not a number.*decimal points"),
         ("a.csv", ",x\n0,1\n", r"line 1: column 1 has no name.*index=False"),
         ("a.csv", b"x,y\n1,2\n3,\xff\n", r"line 3, byte 3: this is not UTF-8"),
@@ -287,6 +289,36 @@ def test_other_refusals(tmp_path):
     with pytest.raises(DataError, match="row 0, column 1: nan"):
         read_samples(tmp_path / "n.npz")
     assert set(FORMATS) == {"csv", "npz", "npy", "parquet", "svmlight", "edges", "mtx"}
+
+
+@pytest.mark.parametrize(
+    ("targets", "message"),
+    [
+        ("1 2 nan 1", r"line 4, column 'y': the target is 'nan', and others are numbers"),
+        ("1 NA 2", "line 3, column 'y': the target is 'NA'"),
+        ("1.5 2.5 1e400", "line 4, column 'y': the target is '1e400'"),
+        ("-inf 2.5", "line 2, column 'y': the target is '-inf'"),
+        ("1.5 2.5 3,5 4.5", r"line 4, column 'y': the target '3,5' is not a number, and others are"),
+        ("1.5 oops 2", "line 3, column 'y': the target 'oops' is not a number"),
+    ],
+)
+def test_targets_that_are_numbers_but_for_some_are_no_classes(tmp_path, targets, message):
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n" + "".join(f'0,"{target}"\n' for target in targets.split()))
+    for text in (None, "auto"):
+        with pytest.raises(DataError, match=message):
+            read_samples(path, target="y", text=text)
+
+
+@pytest.mark.parametrize("wrong", ["heavy", "1,050.5", "50kg", "-", "1_0"])
+def test_measurements_are_no_categories_because_one_is_mistyped(tmp_path, wrong):
+    path = tmp_path / "a.csv"
+    for numbers in ((1.5, 2.5, 1.5, 2.5) * 6, range(24)):  # few fractions, many whole numbers
+        path.write_text("x,y\n" + "".join(f"{number},a\n" for number in numbers) + f'"{wrong}",b\n')
+        with pytest.raises(DataError, match=rf"line 26, column 'x': '{wrong}' is not a number, but 24 of the 25"):
+            read_samples(path, target="y", text="auto")
+    path.write_text("x,y\n1,a\n2,b\nK,a\n,b\n")  # grades of a school
+    assert read_samples(path, target="y", text="auto").X.ravel().tolist() == ["1", "2", "K", ""]
 
 
 def test_numbers_with_commas_are_no_categories(tmp_path):

@@ -13,7 +13,7 @@ import numpy as np
 from kernreg.cli.files import check_output, output_option
 from kernreg.cli.options import data_argument, without_name_warnings, write_table
 from kernreg.cli.tables import read_for, row_names
-from kernreg.errors import ParameterError
+from kernreg.errors import DataError, ParameterError
 
 
 @click.command("predict")
@@ -58,6 +58,12 @@ def command(
         parts = (_predicted(loaded, part, views, probabilities) for part in _parts(X))
         first = next(parts)
         predicted = chain.from_iterable(zip(*(v for _, v in columns), strict=True) for columns in chain([first], parts))
+        twice = {name for name, _ in first} & set(names)
+        if twice:
+            raise DataError(
+                f"{data} has a column {sorted(twice)[0]!r} of its own, and the output would have two; name the columns to "
+                "copy with --id, without it"
+            )
         rows: Any = ([*name, *row] for name, row in zip(kept, predicted, strict=True)) if names else predicted
         write_table([*names, *(name for name, _ in first)], rows, output)
 

@@ -196,6 +196,7 @@ def test_features_are_standardised_unless_the_kernel_has_numbers(run, iris, tmp_
     assert "standardised" not in ok(run("evaluate", str(iris), "-t", "species", "-k", "laplacian", "--no-scale"))
 
 
+@pytest.mark.filterwarnings("ignore::kernreg.errors.UnknownCategoryWarning")
 def test_text_gaps_and_names_of_rows(run, people, tmp_path):
     model = tmp_path / "m.kern"
     fit = ["fit", str(people), "-t", "label", "-k", "rbf(sigma=2)", "--scale", "-o", str(model)]
@@ -215,6 +216,28 @@ def test_text_gaps_and_names_of_rows(run, people, tmp_path):
     cleaning = ["--scale", "--drop", "who", "--impute", "mean"]
     found = json.loads(ok(run("evaluate", *fit[1:6], *cleaning, "--json")))
     assert found["results"][0]["accuracy"] > 0.85
+
+
+@pytest.mark.filterwarnings("always::kernreg.errors.UnknownCategoryWarning")
+def test_text_that_the_model_was_not_fitted_with_is_told(run, people, tmp_path):
+    ok(run("fit", str(people), "-t", "label", "--drop", "who", "--impute", "mean", "-o", str(tmp_path / "m.kern")))
+    new = tmp_path / "new.csv"
+    new.write_text("age,town,size\n40,Mons,1\n41,mons,2\n42,Ghent,3\n43,,4\n")
+    told = run("predict", str(tmp_path / "m.kern"), str(new))
+    assert len(ok(told).splitlines()) == 5
+    assert "row 2, column 'town': the model was not fitted with 'mons' (2 of 4 rows" in told.stderr
+    assert "none of Ghent, Leuven, Mons" in told.stderr
+    new.write_text("age,town,size\n40,Mons,1\n")
+    assert run("predict", str(tmp_path / "m.kern"), str(new)).stderr == ""
+
+
+def test_appended_columns_are_not_called_like_predictions(run, iris, tmp_path):
+    ok(run("fit", str(iris), "-t", "species", "-o", str(tmp_path / "m.kern")))
+    ok(run("predict", str(tmp_path / "m.kern"), str(iris), "--append", "-o", str(tmp_path / "p.csv")))
+    refused(
+        run("predict", str(tmp_path / "m.kern"), str(tmp_path / "p.csv"), "--append"), "'prediction' of its own", "--id"
+    )
+    ok(run("predict", str(tmp_path / "m.kern"), str(tmp_path / "p.csv"), "--id", "species"))
 
 
 def test_columns_are_chosen_by_name(run, people, tmp_path):

@@ -96,11 +96,8 @@ BAD_TABLES: dict[str, Callable[[Path], None]] = {
 }
 # What some commands have no need to refuse: they read no targets, or clean tables themselves.
 HARMLESS = {
-    ("fit", "text"),
     ("fit", "gap"),
-    ("evaluate", "text"),
     ("evaluate", "gap"),
-    ("tune", "text"),
     ("tune", "gap"),
 }
 
