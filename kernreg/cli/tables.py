@@ -209,16 +209,16 @@ def read_for(model: Any, path: Path) -> Any:
 def _warn_of_new_categories(
     path: Path, X: Any, columns: list[str] | None, categories: Sequence[int], encoder: Any
 ) -> None:
-    """Say which text the model was not fitted with: a misspelt category counts as none, and so do all of a renamed one."""
+    """Say which text the model was not fitted with: a misspelt category counts as none."""
     for number, known in zip(categories, getattr(encoder, "categories_", ()), strict=False):
         column = np.asarray(X[:, number], dtype=object)
         new = ~np.isin(column.astype(str), np.asarray(known).astype(str))
         if new.any():
             row = int(np.argmax(new))
             warnings.warn(
-                f"{path}, row {row + 1}, column {(columns[number] if columns else str(number))!r}: the model was not fitted "
-                f"with {str(column[row])!r} ({new.sum()} of {len(column)} rows hold such text), and takes it for none of "
-                f"{listed([str(value) for value in known])}",
+                f"{path}, row {row + 1}, column {(columns[number] if columns else str(number))!r}: the model was not "
+                f"fitted with {str(column[row])!r} ({new.sum()} of {len(column)} rows hold such text), and takes it for "
+                f"none of {listed([str(value) for value in known])}",
                 UnknownCategoryWarning,
                 stacklevel=2,
             )

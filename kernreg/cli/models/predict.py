@@ -61,8 +61,8 @@ def command(
         twice = {name for name, _ in first} & set(names)
         if twice:
             raise DataError(
-                f"{data} has a column {sorted(twice)[0]!r} of its own, and the output would have two; name the columns to "
-                "copy with --id, without it"
+                f"{data} has a column {sorted(twice)[0]!r} of its own, and the output would have two; name the columns "
+                "to copy with --id, without it"
             )
         rows: Any = ([*name, *row] for name, row in zip(kept, predicted, strict=True)) if names else predicted
         write_table([*names, *(name for name, _ in first)], rows, output)
