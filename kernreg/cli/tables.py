@@ -217,8 +217,8 @@ def _warn_of_new_categories(
             row = int(np.argmax(new))
             warnings.warn(
                 f"{path}, row {row + 1}, column {(columns[number] if columns else str(number))!r}: the model was not "
-                f"fitted with {str(column[row])!r} ({new.sum()} of {len(column)} rows hold such text), and takes it for "
-                f"none of {listed([str(value) for value in known])}",
+                f"fitted with {str(column[row])!r} ({new.sum()} of {len(column)} rows hold such text), and takes it "
+                f"for none of {listed([str(value) for value in known])}",
                 UnknownCategoryWarning,
                 stacklevel=2,
             )

@@ -286,8 +286,8 @@ def _number(path: Path, line: int, column: str, text: str) -> float:
         raise DataError(f"{path}, line {line}, column {column!r}: {text} is not finite; kernels need finite features")
     if abs(value) >= _EXACT and _WHOLE.fullmatch(text.strip()) and int(text) != value:
         raise DataError(
-            f"{path}, line {line}, column {column!r}: {text.strip()} is beyond 2**53, and a number beside it in float64. "
-            "If it names something, leave the column out or keep it as text; if it counts, scale it"
+            f"{path}, line {line}, column {column!r}: {text.strip()} is beyond 2**53, and a number beside it in "
+            "float64. If it names something, leave the column out or keep it as text; if it counts, scale it"
         )
     return value
 

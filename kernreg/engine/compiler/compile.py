@@ -21,6 +21,7 @@ from numba.extending import register_jitable
 from kernreg.common.forking import held_while_forking
 from kernreg.engine.compiler import cache
 from kernreg.engine.compiler.fingerprint import fingerprint, referred_functions
+from kernreg.engine.compiler.frozen import lookups, require_unchanged
 from kernreg.engine.compiler.numba_extensions import load_extensions
 from kernreg.engine.compiler.numba_locks import open_properties_in_children
 from kernreg.engine.compiler.numba_names import tell_processes_apart
@@ -53,11 +54,14 @@ def compiled(
     """Return the dispatcher of ``factory(*functions)``, compiled at first call and cached on disk.
 
     Functions that are Numba dispatchers already keep their own compilation options and cannot be cached.
+    Raises EngineError where something that a function looked up has changed since (`frozen`).
     """
     key = (factory, functions)
     with _lock:
         if key not in _compiled:
             load_extensions()
+            looked_up = lookups(functions)
+            require_unchanged(f"the kernel {name!r}", looked_up)
             for function in functions:
                 _make_callable_from_numba(function)
             dispatcher = numba.njit(**OPTIONS, fastmath=fastmath)(factory(*functions))
@@ -67,8 +71,10 @@ def compiled(
             else:
                 digest = fingerprint(factory(*functions), jit_fingerprint(), repr(sorted(fastmath)))
                 cache.enable(dispatcher, f"{name}-{factory.__name__.removeprefix('make_')}", digest)
-            _compiled[key] = dispatcher
-        return _compiled[key]
+            _compiled[key] = dispatcher, looked_up
+        dispatcher, looked_up = _compiled[key]
+    require_unchanged(f"the kernel {name!r}", looked_up)
+    return dispatcher
 
 
 def typed_parameters(parameters: tuple[Any, ...], dtype: np.dtype) -> tuple[Any, ...]:

@@ -25,6 +25,8 @@ from kernreg.engine.compiler.object_states import state_of, written_elsewhere
 LIBRARIES = ("numpy", "math", "numba", "llvmlite", "scipy", "builtins", "enum")
 _COVERED = "kernreg.jit"  # by a digest of its sources, which whoever caches adds
 _OPERATORS = [(name, getattr(operator, name)) for name in operator.__all__]
+# As every function that a kernel calls is registered, sooner or later.
+_BY_KERNELS = {"forceinline", "nopython", "no_cpython_wrapper"}
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -209,7 +211,9 @@ def _overload_of(template: Any) -> Iterator[_Overload]:
         ours = package.split(".")[0] not in LIBRARIES and not package.startswith(_COVERED)
         if ours or found.__qualname__.startswith("register_jitable."):  # this one returns the function that is known
             inline = getattr(getattr(template, "_inline", None), "_inline", None)  # a word, or a function that decides
-            yield found if ours else None, {"inline": inline, "jit": getattr(template, "_jit_options", None)}
+            options = getattr(template, "_jit_options", None)
+            if ours or {name for name, value in (options or {}).items() if value} != _BY_KERNELS:
+                yield found if ours else None, {"inline": inline, "jit": options}
 
 
 @contextmanager

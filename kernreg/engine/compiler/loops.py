@@ -19,6 +19,7 @@ from kernreg.engine.compiler import cache
 from kernreg.engine.compiler.compile import FASTMATH
 from kernreg.engine.compiler.entry_files import EntryCache
 from kernreg.engine.compiler.fingerprint import fingerprint
+from kernreg.engine.compiler.frozen import lookups, require_unchanged
 from kernreg.engine.compiler.numba_extensions import load_extensions
 from kernreg.errors import ParameterError, shown
 from kernreg.jit import fingerprint as jit_fingerprint
@@ -43,7 +44,9 @@ def compiled_loop(
 
     Nothing is compiled before the first call, and the next process finds the machine code on disk: in the cache of
     compiled kernels, whose files are read only if they are this user's own and whole. An edit of the function, or of
-    anything it refers to, is compiled anew. Without a folder that can be written to, every process compiles.
+    anything it refers to, is compiled anew by the next process; in this one a signature that was compiled keeps what
+    names stood for, and another one raises EngineError. Without a folder that can be written to, every process
+    compiles.
 
     Kept are signatures of numbers, texts, arrays, lists and tuples of these. With other types, as jitclasses or
     functions as arguments, the function works and is compiled in every process.
@@ -112,6 +115,7 @@ class LoopCache:
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return what was compiled for a signature, None if there is nothing."""
         self._asked.pop(signature, None)
+        require_unchanged(f"the loop {self._dispatcher.py_func.__name__!r}", lookups([self._dispatcher]))
         digest, layout = self._fingerprint(), _layout(signature)
         if layout is None:
             return None

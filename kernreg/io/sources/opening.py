@@ -125,5 +125,6 @@ def _there(path: Path) -> Path:
 def _refuse(path: Path, columns: Sequence[str] | None) -> None:
     if columns is not None:
         raise DataError(
-            f"{path} names no columns, and {', '.join(list(columns)[:3])} were asked for; give a table with such columns"
+            f"{path} names no columns, and {', '.join(list(columns)[:3])} were asked for; give a table with such "
+            "columns"
         )
