@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -106,6 +107,8 @@ def inert(value: Any) -> Any:
 def write_table(header: Sequence[str], rows: Iterable[Sequence[Any]], path: Path | None) -> None:
     """Write CSV to a file, whole or not at all, or to standard output, as the rows come."""
     if path is None:
+        if sys.stdout is None:  # closed: click would write nothing, without a word
+            raise DataError("there is no standard output to write the table to; name a file with --output")
         for text in _csv(header, rows):
             click.echo(text, nl=False)
         return

@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from io import BufferedRandom
 from pathlib import Path
 
+_SEPARATORS = (os.sep,) if os.altsep is None else (os.sep, os.altsep)
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC))
 _UNSUPPORTED = (errno.EISDIR, errno.ENOENT, errno.EOPNOTSUPP, errno.EINVAL)
 
 
@@ -38,7 +40,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BufferedRandom]:
     b'1 2 3'
     """
     target = Path(os.path.realpath(path))
-    if target.is_dir():
+    if target.is_dir() or os.fspath(path).endswith(_SEPARATORS):
         raise IsADirectoryError(errno.EISDIR, "is a folder; give a file name", str(path))
     require_ordinary(target)
     if not target.parent.is_dir():
@@ -54,10 +56,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BufferedRandom]:
                 named = True
                 _name(file, temporary, target)
         os.replace(temporary, target)
-    except BaseException:  # also when interrupted: what is incomplete is not left lying about
+    except BaseException as error:  # also when interrupted: what is incomplete is not left lying about
         if named:
             with suppress(OSError):
                 os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename is None and error.errno in _NO_ROOM:
+            error.filename = str(path)  # whoever wrote knew the descriptor only
         raise
     _sync_folder(folder)
 

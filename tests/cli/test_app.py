@@ -14,6 +14,17 @@ from kernreg.cli.app import COMMANDS
 HEAVY = ["numba", "numpy", "scipy", "sklearn", "pandas", "cvxopt"]
 
 
+def test_without_standard_output_a_table_is_not_lost_in_silence(tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_text("a,b\n" + "".join(f"{n},{n * n % 7}\n" for n in range(12)))
+    code = "import sys; sys.stdout = None; from kernreg.cli.app import application; application(sys.argv[1:])"
+    command = [sys.executable, "-c", code, "bicluster", str(data), "-n", "2", "-k", "linear"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "no standard output" in done.stderr
+    assert "--output" in done.stderr
+
+
 def test_version(run):
     assert run("--version").stdout == f"kernreg {kernreg.__version__}\n"
 

@@ -75,6 +75,29 @@ def test_a_full_disk_at_any_step_leaves_the_old_file_and_nothing_else(tmp_path, 
     assert os.listdir(tmp_path) == ["a"]
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs limits of one process")
+def test_an_error_of_a_full_disk_names_the_file(tmp_path, way):
+    import resource
+    import signal
+
+    limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
+    try:
+        with pytest.raises(OSError, match="too large") as told, replacing(tmp_path / "a") as file:
+            file.write(bytes(100_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert told.value.filename == str(tmp_path / "a")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_name_that_ends_like_a_folder_is_no_file(tmp_path):
+    with pytest.raises(IsADirectoryError, match="give a file name"), replacing(f"{tmp_path}/a/"):
+        pass
+    assert os.listdir(tmp_path) == []
+
+
 def test_content_reaches_the_disk_before_the_name_and_the_name_before_the_end(tmp_path, monkeypatch):
     steps = []
     fsync, replace = os.fsync, os.replace
