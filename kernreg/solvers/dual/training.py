@@ -26,6 +26,7 @@ from kernreg.kernels.function import FunctionKernel
 from kernreg.solvers.declarations import refuse_false_declarations
 from kernreg.solvers.elsewhere import brought_here, reader_of
 from kernreg.solvers.finiteness import not_finite_error
+from kernreg.solvers.labels import require_labels
 from kernreg.solvers.samples import (
     check_pair,
     check_real_targets,
@@ -154,6 +155,8 @@ def check_training_set(machine: Any, kernel: Kernel, X: Any, y: Any, sample_weig
     y, sample_weight = brought_here(y, first, "y"), brought_here(sample_weight, first, "sample_weight")
     if regression and y is not None:
         y = check_real_targets(y)
+    else:
+        require_labels(y)
     several = regression or is_table(y)
     X, note = (X, "") if placed else _from_sources(machine, kernel, X)
     on_disk = any(is_row_source(side) for side in (X if is_pair else (X,)))
