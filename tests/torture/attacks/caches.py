@@ -9,10 +9,12 @@ import json
 import os
 import shutil
 import stat
+import sys
 import tempfile
 import textwrap
 import time
 import traceback
+import types
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -25,7 +27,9 @@ PLUGIN = """
     import types
     from kernreg import kernel
     from kernreg.engine import compiled_loop
+    from numba import njit
     from numba.extending import overload
+    import math
 
     module = types.ModuleType("settings")
     module.factor = {factor}
@@ -43,9 +47,15 @@ PLUGIN = """
     scaled = made(module)
     OFFSET = {offset}
 
+    @njit
+    def shifted(x):  # too long to be inlined: it keeps its name in machine code
+        s = 0.0
+    {long}
+        return x + 0 * s + OFFSET
+
     @compiled_loop
     def looped(x):
-        return scaled_in_loop(x) + OFFSET
+        return shifted(scaled_in_loop(x)) + shifted(2 * x) - shifted(3 * x) + x
 
     @compiled_loop(fastmath={{"contract", "reassoc"}})
     def scaled_in_loop(x):
@@ -58,6 +68,7 @@ PLUGIN = """
     def mine(total):
         return total
 """
+LONG = "\n    ".join(f"    for i in range(3): s += math.sin(x * {k} + i) * math.cos(s - {k})" for k in range(60))
 NUMBERS = {"factor": 2.0, "added": 1.0, "offset": 0.5}
 
 
@@ -99,8 +110,9 @@ def values(dtype: str = "float64", plugin: dict[str, float] | None = None) -> di
     X = np.linspace(0.0, 3.0, 12).reshape(6, 2).astype(dtype)
     found = {"rbf": kr.make_kernel("rbf(sigma=2.0)")(X).tolist()}
     if plugin is not None:
-        names: dict[str, Any] = {"__name__": "edited_plugin"}
-        exec(textwrap.dedent(PLUGIN).format(**plugin), names)
+        edited = sys.modules["edited_plugin"] = types.ModuleType("edited_plugin")
+        names: dict[str, Any] = edited.__dict__
+        exec(textwrap.dedent(PLUGIN.replace("{long}", LONG)).format(**plugin), names)
         found["mine"] = names["mine"]()(X).tolist()
         found["looped"] = float(names["looped"](X[1, 1]))
     return {**found, **compiled.statistics()}
@@ -401,6 +413,12 @@ def run_edit(case: Case) -> Outcome:
         first = child(folder, lambda: values(plugin=before)) if case["compiled first"] else None
         second = child(folder, lambda: values(plugin=after))
         third = child(folder, lambda: values(plugin=before))
+        both = child(folder, lambda: [{"value": values(plugin=each)} for each in (before, after, before)])
+        if "error" in both:
+            return f"both in one process: {both['error']}"
+        for found, each in zip(both["value"], (before, after, before), strict=True):
+            if mixed := wrong(found, plugin=each):
+                return f"both in one process: {mixed}"
         problem = None if first is None else wrong(first, plugin=before)
         return problem or wrong(second, plugin=after) or wrong(third, plugin=before)
 
@@ -445,7 +463,8 @@ ATTACKS = [
     ),
     Attack(
         "cache-edits",
-        "edits of a plugin, of a module in a closure cell, an @overload body or a global: never the code from before",
+        "edits of a plugin, of a module in a closure cell, an @overload body or a global, both versions in one "
+        "process: never the code from before",
         edit_cases,
         run_edit,
         full=60,
