@@ -69,7 +69,7 @@ class FunctionFamily(KernelFamily):
             example=declared.example,
         )
         self._describe(plain, plain.__qualname__)
-        if self.of != "blocks" and self.module.split(".")[0] != "kernreg":
+        if self.of != "blocks" and str(self.module).split(".")[0] != "kernreg":
             self._compared = set()
 
     def _parameters(self, name: str, plain: FunctionType) -> tuple[Parameter, ...]:

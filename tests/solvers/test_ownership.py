@@ -64,10 +64,10 @@ def test_weights_and_indices_may_change():
 
 
 def test_samples_that_validation_copies_are_not_copied_twice(monkeypatch):
-    from kernreg.solvers import samples
+    from kernreg.solvers import samples, tables
 
     seen = []
-    monkeypatch.setattr(samples, "validate_data", lambda *args, **options: seen.append(options) or args[1])
+    monkeypatch.setattr(tables, "validate_data", lambda *args, **options: seen.append(options) or args[1])
     samples.check_samples(None, np.eye(3), kr.make_kernel("rbf"), reset=True)
     samples.check_samples(None, np.eye(3), kr.make_kernel("rbf"), reset=False)
     assert [options["copy"] for options in seen] == [True, False]  # scikit-learn copies where memory is shared

@@ -173,7 +173,8 @@ def centre(K: np.ndarray, weights: np.ndarray | None = None, *, overwrite: bool 
             matrix[rows] -= np.outer(across[rows], border)
             matrix[rows] -= np.outer(border[rows], left)
     # What rounding leaves of a constant is no direction to learn from, however large γ is made.
-    if np.linalg.norm(matrix) <= _NOTHING * max(float(np.linalg.norm(left)), float(np.linalg.norm(right))):
+    size = max(float(np.abs(means).max(initial=0.0)) for means in (left, right)) / max(1.0, np.sqrt(m))
+    if max(float(matrix.max(initial=0.0)), -float(matrix.min(initial=0.0))) <= _NOTHING * size:
         matrix[...] = 0.0
     return CentredKernel(matrix, root, border, left, right, norm)
 
