@@ -10,7 +10,7 @@ BIN     := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 SOURCES := $(wildcard plugins/*/src)
 
-.PHONY: demo picture test test-cpus test-oldest torture mutation lint format docs plugin-index bench bench-publish bench-compare time-to-accuracy \
+.PHONY: demo picture test test-cpus test-oldest test-bounds torture mutation lint format docs plugin-index bench bench-publish bench-compare time-to-accuracy \
         papers-quick clean help
 .NOTPARALLEL: # two targets must not run pip in one environment at once
 .DEFAULT_GOAL := help
@@ -20,6 +20,7 @@ help:
 	@echo "make test     run the tests and doctests of kernreg and its plugins"
 	@echo "make test-cpus   repeat the numerical tests as older CPUs compute (CPUS=haswell for one of them)"
 	@echo "make test-oldest   all tests with the oldest versions that pyproject.toml allows (PYTHON=python3.11)"
+	@echo "make test-bounds   the numerical tests with machine code that checks every index"
 	@echo "make torture  attack everything for an hour (PART=ci, BUDGET=20m, ATTACKS=solver-*, SEED=7, REPLAY=file)"
 	@echo "make mutation   300 small changes of the numerical code, each of which a test should notice; an hour (COUNT=50)"
 	@echo "make lint     check style, types and layers (ruff, mypy, import-linter)"
@@ -53,6 +54,13 @@ test-cpus: $(VENV)/.extra-test
 test-oldest:
 	mkdir -p build && $(PYTHON) tests/oldest.py > build/oldest.txt
 	PIP_CONSTRAINT=$(abspath build/oldest.txt) $(MAKE) VENV=.venv-oldest test
+
+# Compiled loops check no index; here they do. Their machine code is kept apart: Numba would take one for the other.
+test-bounds: $(VENV)/.extra-test
+	NUMBA_BOUNDSCHECK=1 KERNREG_CACHE_DIR=$(abspath build/bounds) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS) \
+	  tests/kernels tests/linalg tests/solvers/relevance tests/solvers/explanation \
+	  $(patsubst %,tests/engine/test_%.py,accuracy determinism normal_products operator single_precision sparse) \
+	  plugins/kernreg-krein plugins/kernreg-metric plugins/kernreg-structured
 
 # An hour on two cores; what fails is written to torture_output/failures, and REPLAY=file runs it again. PART=ci are a few
 # minutes, the same cases each time; BUDGET=20m ends by the clock; RECORD=yes writes the table of docs/appendix/reliability.md.
