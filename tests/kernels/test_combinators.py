@@ -323,3 +323,12 @@ def test_symmetrized_kernels_of_float32_samples_are_float32_whatever_their_refer
     for K in (k(single), k(single, single[:3]), k(single, out=np.empty((len(X), len(X)), dtype=np.float32))):
         assert K.dtype == np.float32
         np.testing.assert_allclose(K, k(X)[:, : K.shape[1]], rtol=1e-5)
+
+
+def test_a_transposed_composition_finds_widths_in_samples_on_disk(tmp_path):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    np.save(tmp_path / "X.npy", X)
+    source = kr.open_samples(tmp_path / "X.npy")
+    k = compose(kr.make_kernel("rbf(sigma='median')"), np.tanh).T
+    np.testing.assert_array_equal(k(source, X[:5]), k(X, X[:5]))
+    np.testing.assert_array_equal(k(source), k(X))

@@ -263,7 +263,8 @@ class Composed(CombinedKernel):
     def _anchored(self, X: Any, Z: Any) -> Kernel:
         if not self.takes_reference:
             return self
-        reference = X if Z is None else Z  # all that matters: the rows may be elsewhere
+        why = f"the kernel {self.name!r} takes widths from what its feature map makes of them"
+        reference = whole(X if Z is None else Z, why)
         return self._with_parts([self.parts[0]._anchored(reference.parts[0], None)])
 
     def resolve_widths(self, X: Any, sample_weight: np.ndarray | None = None) -> Kernel:
