@@ -28,6 +28,7 @@ from kernreg.chain.steps import (
     takes_kernel,
 )
 from kernreg.chain.views import left_out_views, views_of
+from kernreg.common.checks import check_sound
 from kernreg.ensemblers.folds import out_of_fold, two_samples
 from kernreg.ensemblers.views import predicted_codes
 from kernreg.errors import ChainError, DataError, ParameterError, shown
@@ -50,6 +51,7 @@ def _gives_probabilities(chain: Any) -> bool:
 
 
 def _check_steps(steps: Any) -> None:
+    check_sound("steps", steps)
     if not isinstance(steps, list) or not all(isinstance(step, tuple) and len(step) == 2 for step in steps):
         raise ChainError(f"steps={shown(steps)}; give a list of (name, step), or use make_chain, which finds names")
     names, taken = [name for name, _ in steps], {"steps", "kernel", "learn_from", "cv"}

@@ -69,7 +69,7 @@ def is_word(value: Any, word: str) -> bool:
     >>> is_word("a3", "a3"), is_word(["a3"], "a3")
     (True, False)
     """
-    return isinstance(value, str) and value == word
+    return isinstance(value, str) and str.__eq__(value, word)  # whatever a subclass makes of it
 
 
 def check_choice(name: str, value: Any, accepted: Sequence[str]) -> str:

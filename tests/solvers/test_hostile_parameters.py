@@ -11,7 +11,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 import kernreg as kr
 from kernreg.errors import ConfigError, KernregError, ParameterError, RangeWarning, shown
@@ -410,3 +411,37 @@ def test_an_ensemble_without_members_is_a_parameter_like_others():
         len(forest)
     model = CrossConformalClassifier(forest, cv=2).fit(X, y)
     assert model.predict(X).shape == (len(X),)
+
+
+@pytest.mark.parametrize("gamma", [1e16, 1e100, 1e308])
+@pytest.mark.parametrize("name", ["ls-svr", "ask-lsr"])
+def test_a_gamma_of_any_size_ends_in_a_result_or_says_why(name, gamma):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = kr.make_solver(name, strategy="iterative", gamma=gamma).fit(X, X[:, 0])
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_a_machine_with_an_ensembler_that_is_none_is_not_fitted():
+    with pytest.raises(NotFittedError):
+        check_is_fitted(kr.make_solver("ask-ls", ensembler=float("inf")))
+
+
+class AngryText(str):
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        raise RuntimeError("this object refuses")
+
+
+def test_words_that_cannot_be_compared_do_not_keep_a_fitted_machine_from_answering():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    model = kr.make_solver("nystrom").fit(X)
+    expected = model.transform(X)
+    model.set_params(compatibility=AngryText("angry"))
+    with pytest.raises(ParameterError, match="compatibility"):
+        model.fit(X)
+    np.testing.assert_array_equal(model.transform(X), expected)

@@ -215,6 +215,7 @@ class CheckedResult:
     timed_out: bool = False
 
 
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # with a γ of 1e300, say: the residual tells
 def solve_checked(
     method: str, system: CentredSystem, precondition: Map, bounds: np.ndarray, max_iter: int, watch: Watch | None
 ) -> CheckedResult:

@@ -229,7 +229,8 @@ def _report(
             f"{result.method} stopped after {result.iterations} iterations at relative residual {residual:.1e}, "
             f"tol={tol:.1e}; raise {bound}, tol or the preconditioner's rank ({preconditioner.rank}), or lower gamma"
         )
-        near = poles[np.abs(poles * gamma - 1.0) < 1e-3]
+        with np.errstate(over="ignore"):  # infinite is not near
+            near = poles[np.abs(poles * gamma - 1.0) < 1e-3]
         if len(near):
             note += f". 1/gamma = {1 / gamma:g} is close to a pole of the system, about {near[0]:.6g}: change gamma"
         warnings.warn(note, ConvergenceWarning, stacklevel=4)  # past the gate of BLAS

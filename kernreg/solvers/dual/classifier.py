@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
 
 from kernreg.common.checks import is_word
+from kernreg.errors import KernregError
 from kernreg.solvers.dual.calibration import METHODS, Calibration, calibrate, probabilities
 from kernreg.solvers.dual.gamma import Choice
 from kernreg.solvers.dual.machine import DualMachine
@@ -189,8 +191,8 @@ class DualClassifier(ClassifierMixin, DualMachine):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        several = (
-            is_word(getattr(self, "multi_class", "one-vs-rest"), "one-vs-rest") and not self._gives_probabilities()
-        )
+        several = is_word(getattr(self, "multi_class", "one-vs-rest"), "one-vs-rest")
+        with suppress(KernregError):  # of a parameter that is none: a fit says so
+            several = several and not self._gives_probabilities()
         tags.target_tags.multi_output = tags.classifier_tags.multi_label = several
         return tags
