@@ -139,7 +139,8 @@ def pack(folder: Path, what: str) -> str:
     path = folder / (f"{what.replace(' ', '_')}-1.0" + (".egg" if egg else ".zip"))
     with ZipFile(path, "w") as file:
         info = "EGG-INFO" if egg else f"{path.stem}.dist-info"
-        text = "[kernreg.kernels]\npacked = packed:thing\n" + ("# caf\udce9\n" if broken else "")
+        name = f"packed-{what}".replace(" ", "-")  # two of one name and one target would be one plugin
+        text = f"[kernreg.kernels]\n{name} = packed:thing\n" + ("# caf\udce9\n" if broken else "")
         file.writestr(f"{info}/entry_points.txt", text.encode("utf-8", "surrogateescape"))
     return str(path)
 

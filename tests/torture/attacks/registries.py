@@ -201,7 +201,7 @@ def listing_wrong(case: Case, points: list[Expected], files: list[Path]) -> str 
         if one.what == "broken" and not one.readable and entry is not None and entry.status != "broken":
             return f"not told: {one.name!r:.100} is {entry.status}"
     for what in {"wheel", "egg"} & set(case["places"]):
-        if ("kernel", "packed", what) not in listed:
+        if ("kernel", f"packed-{what}", what) not in listed:
             return f"lost: what is in the {what}"
     advice = "\n".join(discovery_report().advice())
     for distribution, file in zip(case["distributions"], files, strict=True):
