@@ -62,7 +62,10 @@ def safe_gamma(gamma: float, poles: np.ndarray) -> float:
     if scale == 0.0:
         return gamma
     steps = np.linspace(0.0, np.log(4.0), 400)
-    near = gamma * np.exp(np.column_stack([-steps, steps]).ravel())  # nearest first, the smaller γ before the larger
+    with np.errstate(over="ignore"):
+        near = gamma * np.exp(
+            np.column_stack([-steps, steps]).ravel()
+        )  # nearest first, the smaller γ before the larger
     last = 0.5 / scale  # 1/γ above every pole is always safe
     far = np.geomspace(gamma, last, 400) if last < gamma else np.array([last])
     candidates = np.concatenate([near, far])

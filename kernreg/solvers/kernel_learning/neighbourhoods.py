@@ -214,7 +214,10 @@ def given_graph(graph: Any, n: int) -> NeighbourGraph:
     >>> given_graph([[0, 1], [1, 0]], 2).degrees.tolist()
     [1.0, 1.0]
     """
-    table: Any = sp.csr_array(graph) if is_sparse(graph) else np.asarray(graph)
+    try:
+        table: Any = sp.csr_array(graph) if is_sparse(graph) else np.asarray(graph)
+    except ValueError:  # rows of different lengths
+        raise DataError(f"graph={shown(graph)} is no table; with {n} samples give {n} × {n} numbers") from None
     if table.shape != (n, n) or table.dtype.kind not in "fiub":
         raise DataError(
             f"graph has shape {table.shape} and type {table.dtype}; with {n} samples give {n} × {n} numbers, the "

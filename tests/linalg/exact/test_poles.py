@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -154,3 +156,11 @@ def test_errors_of_the_matrix_and_of_residuals_are_those_written_down():
     solution, residuals = np.full((1, 1, 1), 5.0), np.array([[[7.0], [8.0]]])
     found = residual_errors(0.1, inverse, rows, solution, residuals)
     np.testing.assert_allclose(found.ravel(), [0.1 * 3 * (2 * 5 + 4 * 7), 0.1 * 3 * (2 * 5 + 4 * 8)])
+
+
+@pytest.mark.parametrize("gamma", [1e300, 1.7e308])
+def test_a_safe_gamma_near_the_largest_number_is_found_without_a_warning(gamma):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        safe = safe_gamma(gamma, np.array([1e-17, -3.0]))
+    assert 0.0 < safe < 1e14

@@ -589,3 +589,10 @@ def test_samples_whose_squares_leave_the_range_are_refused(factor):
     X = np.random.default_rng(0).standard_normal((20, 3)) * factor
     with pytest.raises(DataError, match=r"squares of distances .* scale the features"):
         kr.make_solver("scg-osk", n_neighbors=4).fit(X, np.arange(20) % 2)
+
+
+def test_a_graph_with_rows_of_different_lengths_is_refused():
+    with pytest.raises(
+        DataError, match=r"graph=\[\[1.0\], \[0.0, 1.0\]\] is no table; with 2 samples give 2 × 2 numbers"
+    ):
+        given_graph([[1.0], [0.0, 1.0]], 2)

@@ -216,7 +216,7 @@ def solver_verdict(case: Case, value: str, kind: str, how: str) -> str | None:
                 model = make(case | {"params": case["params"] | {parameter: given}})
             model.fit(X, y)
             said = answers(model, X)
-            if hasattr(model, "score"):
+            if hasattr(model, "score") and len(y) > 1:  # R² of one sample is no number
                 said["score"] = np.array(model.score(X, y))
             if excuse is None and not any("Range" in str(warning.category) for warning in heard):
                 return leaks(heard) or lost(said)
