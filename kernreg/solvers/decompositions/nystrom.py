@@ -278,7 +278,7 @@ class AsymmetricNystroem(TwoSided):
         if r > min(sizes):
             raise ParameterError(
                 f"n_components={r} is more than the landmarks, {sizes[0]} rows and {sizes[1]} columns; take more of "
-                "these, or fewer components"
+                "these (n_landmarks), or fewer components"
             )
         return sizes[0], sizes[1]
 
