@@ -89,7 +89,7 @@ def own_kernel(step: Any) -> Any:
 def check_order(steps: Sequence[tuple[str, Any]]) -> None:
     """Raise ChainError unless every step can use what the one before it gives."""
     if not steps:
-        raise ChainError("a chain has at least one step, for example make_chain('kpca', 'ls-svm')")
+        raise ChainError("steps=[]: a chain has at least one step, for example make_chain('kpca', 'ls-svm')")
     learnt: str | None = None  # the step whose kernel is still to be used
     for number, (name, step) in enumerate(steps):
         role = role_of(step)
