@@ -274,7 +274,9 @@ class AsymmetricNystroem(TwoSided):
                 f"max_landmarks={shown(self.max_landmarks)} is less than n_landmarks={shown(self.n_landmarks)}, from "
                 "which the landmarks grow; raise one or lower the other"
             )
-        sizes = [np.size(m) if fixed else size for m, fixed, size in zip(methods, given, asked, strict=True)]
+        # Of lists the length: those of different lengths make no array, and are refused with the indices.
+        counts = [len(m) if isinstance(m, list | tuple) else np.size(m) for m in methods]
+        sizes = [count if fixed else size for count, fixed, size in zip(counts, given, asked, strict=True)]
         if r > min(sizes):
             raise ParameterError(
                 f"n_components={r} is more than the landmarks, {sizes[0]} rows and {sizes[1]} columns; take more of "

@@ -363,3 +363,8 @@ def test_repeated_singular_values_span_the_right_space():
     np.testing.assert_allclose(model.singular_values_, exact.singular_values_, rtol=1e-8)
     cosines = np.linalg.svd(model.left_vectors_.T @ exact.left_vectors_)[1]
     np.testing.assert_allclose(cosines, 1.0, atol=1e-8)
+
+
+def test_landmarks_in_lists_of_different_lengths_are_refused():
+    with pytest.raises(ParameterError, match="landmarks="):
+        kr.make_solver("nystrom", landmarks=[[1], [2, 3]]).fit(np.random.default_rng(0).normal(size=(30, 4)))
