@@ -68,18 +68,25 @@ def _laid_out(X: np.ndarray, form: str, folder: str) -> Any:
     return X.copy().view(type("Rows", (np.ndarray,), {}))  # subclass
 
 
+def unsorted_rows(X: np.ndarray) -> Any:
+    """CSR whose rows are stored backwards, as scipy leaves products and slices of columns."""
+    import scipy.sparse as sp
+
+    rows = sp.csr_array(X)
+    for start, stop in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
+        rows.indices[start:stop] = rows.indices[start:stop][::-1].copy()
+        rows.data[start:stop] = rows.data[start:stop][::-1].copy()
+    rows.has_sorted_indices = False
+    return rows
+
+
 def _sparse(X: np.ndarray, form: str) -> Any:
     import scipy.sparse as sp
 
     if form == "csr matrix":
         return sp.csr_matrix(X)
     if form == "unsorted":
-        rows = sp.csr_array(X)
-        for start, stop in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
-            rows.indices[start:stop] = rows.indices[start:stop][::-1].copy()
-            rows.data[start:stop] = rows.data[start:stop][::-1].copy()
-        rows.has_sorted_indices = False
-        return rows
+        return unsorted_rows(X)
     return sp.coo_array(X).asformat(form)
 
 

@@ -181,9 +181,8 @@ class BoundSpectrum(_Learnt):
             needed = _MATRICES * 8 * self._reference.shape[0] ** 2
             what = f"spectrum(…, {self.method!r}) of {self._reference.shape[0]} samples"
             warn_beyond_budget(needed, what, "method 'shift' needs less")
-        K = self.parts[0]._matrix(
-            in_double(self._reference), None
-        )  # what small eigenvalues are divided by must be exact
+        # Small eigenvalues are only as good as the values they come of.
+        K = self.parts[0]._matrix(in_double(self._reference), None)
         gap = _asymmetry(K)
         if gap > 1e-10 * max(K.max(initial=0.0), -K.min(initial=0.0), np.finfo(float).tiny):
             raise AsymmetryError(

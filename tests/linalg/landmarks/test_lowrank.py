@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from textbook import textbook_block, textbook_symmetric
+from torture.samples import unsorted_rows
 
 import kernreg as kr
 from kernreg.errors import DataError, ParameterError
@@ -287,16 +288,6 @@ def test_features_of_an_asymmetric_kernel_do_not_depend_on_its_size(size):
     product = kernel(X, X[chosen]) @ source.transform @ (kernel.T(X, X[chosen]) @ target.transform).T
     W = kernel(X[chosen])
     np.testing.assert_allclose(product[np.ix_(chosen, chosen)], W, atol=1e-9 * np.abs(W).max())
-
-
-def unsorted_rows(X):
-    """CSR whose rows are stored backwards, as scipy leaves products and slices of columns."""
-    rows = sp.csr_array(X)
-    for start, stop in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
-        rows.indices[start:stop] = rows.indices[start:stop][::-1].copy()
-        rows.data[start:stop] = rows.data[start:stop][::-1].copy()
-    rows.has_sorted_indices = False
-    return rows
 
 
 def test_block_leave_one_out_of_sparse_samples_that_are_not_sorted():
